@@ -21,6 +21,7 @@ from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import STAR, Components
+from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.sheet import (
     BONUS,
     BOXES,
@@ -52,7 +53,6 @@ from engine.games.number_drop.state import (
     written_by,
 )
 from engine.games.number_drop.turns import in_order, turn_of_marks
-from engine.games.number_drop.violations import breaches_of
 from engine.support.breaches import all_sentences
 from engine.support.grid import members, picture
 from engine.support.notation import lowered, unreadable

@@ -16,6 +16,7 @@ from engine.api import PossibleLooks
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import DIGITS, STAR
+from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.notation import NONE, SLIDE, format_turn
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
@@ -46,7 +47,6 @@ from engine.games.number_drop.state import (
     places_on,
 )
 from engine.games.number_drop.turns import change_of, in_order, letter_for, turns_of
-from engine.games.number_drop.violations import breaches_of
 from engine.showing import TableConstraint
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import turns as playing
+from engine.games.number_drop.explanation import fault_of
 from engine.games.number_drop.sheet import (
     BOXES,
     COLUMNS,
@@ -41,7 +42,6 @@ from engine.games.number_drop.state import (
     options_from,
 )
 from engine.games.number_drop.turns import read_dice_roll, read_tile_draw, tile_draws
-from engine.games.number_drop.violations import fault_of
 from engine.options import differing_options
 from engine.support.grid import members
 from engine.support.notation import StateText, Word, unreadable, words

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.rules import catalogue
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, SetUpDigit, Slide
-from engine.games.number_drop.violations import breaches_of
 from engine.values import Announcement, Certainty
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, position
 from tests.engine.whole_games import scores_of

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from engine.errors import IllegalTurnError
-from engine.games.number_drop.violations import breaches_of
+from engine.games.number_drop.explanation import breaches_of
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES
 from tests.engine.games.number_drop.test_explain import (
     CASES,

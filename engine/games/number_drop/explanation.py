@@ -1,9 +1,12 @@
-"""Finds the rules that one turn breaks, the likeliest violation first, and the invariants that a position breaks."""
+"""The rules that a turn or a change breaks, and how to put it right; the invariants that a position breaks.
+
+Each sheet is judged separately, since players write independently.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -24,11 +27,13 @@ from engine.games.number_drop.sheet import (
     Sheet,
     box_of,
     fits_dice,
+    found_in,
     hangs_together,
     has_combination,
     kind_of_digits,
     landings,
     turned_shapes,
+    unused_digits,
 )
 from engine.games.number_drop.state import (
     PLAYERS,
@@ -42,12 +47,16 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
     WritingTurn,
+    look_of,
+    places_on,
+    read_look,
+    read_place,
     written_by,
 )
-from engine.games.number_drop.turns import digits_at, penalty_shapes
+from engine.games.number_drop.turns import digits_at, penalty_shapes, turn_of_marks
 from engine.support.breaches import advised
-from engine.support.grid import Shape, fixed, members, union
-from engine.values import Breach
+from engine.support.grid import Shape, fixed, members, set_of, union
+from engine.values import Appearance, Breach
 
 _BEFORE_PLAY = (Phase.TILES, Phase.SETUP)
 _WAITING = (Phase.TILES, Phase.ROLL, Phase.OVER)
@@ -618,3 +627,134 @@ def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, 
         )
     sentence = Phrase("This combination doesn't fill both boxes of the letter {letter}.", turn.letter)
     return (advised("letter-needs-both", sentence, Phrase("Leave the letter; the combination counts."), turn.places),)
+
+
+def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
+    """List the rules that the change breaks, the likeliest violation first, players clockwise from the first.
+
+    Places missing in ``after`` count as unchanged. Several players may legally write at once, and a drop and its loop
+    may be seen together. Raises UnreadableError for an unknown place or look.
+    """
+    seen: dict[int, dict[int, tuple[str, bool]]] = {}
+    for place, look in after.items():
+        player, square = read_place(before.options, place)
+        sheet = before.sheets[player]
+        mark = read_look(place, look)
+        if look != look_of(sheet.cells[square], bool(sheet.circled >> square & 1)):
+            seen.setdefault(player, {})[square] = mark
+    order = (*before.in_order(), *(player for player in seen if before.gone >> player & 1))
+    return tuple(
+        breach
+        for player in order
+        if player in seen
+        for breach in _breaches_of_sheet(_state_for_judging(before, player, seen), player, seen[player])
+    )
+
+
+def _state_for_judging(
+    before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]
+) -> NumberDropState:
+    """Return the state in which to judge a player; in clockwise play the others' visible turns count as done."""
+    if not before.options.clockwise:
+        return before
+    done = set_of(other for other in seen if other != player)
+    combining = set_of(other for other in members(done) if any(circled for _, circled in seen[other].values()))
+    return replace(before, playing=before.playing & ~done, combining=before.combining & ~combining)
+
+
+def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:
+    sheet = before.sheets[player]
+    fresh = {square: mark for square, (mark, _) in seen.items() if sheet.cells[square] == EMPTY_CELL}
+    loop = sum(1 << square for square, (mark, circled) in seen.items() if circled and not sheet.circled >> square & 1)
+    changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
+    # A loop around digits that were changed can't be judged.
+    is_on_changed = any(loop >> square & 1 for square in changed)
+    found = _breaches_of_erasing(before, player, seen, changed, loop if is_on_changed else 0)
+    state = before
+    if fresh:
+        turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
+        found += breaches_of(before, turn)
+        # The loop is judged as if drawn after this drop, whether or not the drop is legal.
+        state = before.with_sheet(player, sheet.with_marks(fresh))
+        if before.phase is Phase.DROP and before.playing >> player & 1:
+            bit = 1 << player
+            state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
+        if loop and is_untimely(before, turn):
+            # A loop is judged without the digits that have to be erased.
+            loop &= ~set_of(fresh)
+    if loop and not is_on_changed:
+        found += _breaches_of_loop(state, player, loop)
+    return tuple(found)
+
+
+def _breaches_of_erasing(
+    before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]], changed: list[int], on_changed: int
+) -> list[Breach]:
+    """Return the breaches of erasing or changing marks; ``on_changed`` is a new loop around changed digits."""
+    sheet = before.sheets[player]
+    who = PLAYERS[player]
+    plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
+    found = []
+    if changed:
+        names = listed(GRID.names[square] for square in changed)
+        stood = joined(
+            (Phrase("{digit} on {square}", sheet.cells[square], GRID.names[square]) for square in changed), ", "
+        )
+        found.append(
+            Breach(
+                "written-stays",
+                Phrase("What {who} had on {names} was erased or written over.", who, names),
+                either(
+                    on_changed,
+                    "Write it again on {who}'s sheet: {stood}. Erase the loop round {names_of}.",
+                    "Write it again on {who}'s sheet: {stood}.",
+                    who=who,
+                    stood=stood,
+                    names_of=listed(GRID.names_of(on_changed)),
+                ),
+                places_on(who, on_changed | set_of(changed)),
+            )
+        )
+    for loop in sheet.loops:
+        bare = [square for square in plain if loop >> square & 1]
+        if bare:
+            whole, opened_names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
+            sentence = Phrase(
+                "{who}'s loop round {whole} no longer goes round {opened_names}.", who, whole, listed(opened_names)
+            )
+            if len(bare) == loop.bit_count():
+                sentence = Phrase("{who}'s loop round {whole} is gone.", who, whole)
+            remedy = Phrase("Draw it round {whole} again.", whole)
+            found.append(Breach("loop-stays", sentence, remedy, tuple(f"{who}.{name}" for name in opened_names)))
+    return found
+
+
+def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:
+    who = PLAYERS[player]
+    breaches = breaches_of(state, Combination(who, GRID.names_of(loop)))
+    sheet = state.sheets[player]
+    is_one = kind_of_digits(digits_at(sheet.cells, loop)) is not None and hangs_together(sheet.cells, loop)
+    if breaches and not is_one and state.combining >> player & 1:
+        inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
+        if _is_covered(loop, [squares for _, squares in inside]):
+            names = ", ".join(GRID.names_of(loop))
+            sentence = Phrase("{who} drew more than one loop in this turn, round {names}.", who, names)
+            remedy = Phrase("Keep one of these loops, and erase the rest.")
+            return (Breach("one-combination", sentence, remedy, places_on(who, loop)),)
+    return breaches
+
+
+def _is_covered(loop: int, inside: list[int]) -> bool:
+    """Return whether the squares are exactly covered by some of these loops without overlap."""
+    pending = [loop]
+    seen = set()
+    while pending:
+        left = pending.pop()
+        if not left:
+            return True
+        if left in seen:
+            continue
+        seen.add(left)
+        lowest = left & -left
+        pending += [left & ~squares for squares in inside if squares & lowest and not squares & ~left]
+    return False
