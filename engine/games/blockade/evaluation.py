@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from engine.games.blockade.moves import allocations
 from engine.games.blockade.reach import BLACK_MARKS, Layout, Terrain, movable_from
 from engine.games.blockade.state import (
     BLACK,
@@ -38,6 +37,7 @@ from engine.games.blockade.state import (
     YELLOW,
     Dice,
     Stacks,
+    allocations,
     colour_of,
     distances,
     is_blockade,

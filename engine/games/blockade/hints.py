@@ -32,7 +32,7 @@ from engine.games.blockade.evaluation import (
     progress_after,
     progress_of,
 )
-from engine.games.blockade.moves import allocations, play
+from engine.games.blockade.explanation import play
 from engine.games.blockade.reach import Layout, Reach, Reached, Terrain, explore, terrain_of
 from engine.games.blockade.state import (
     COLOURS,
@@ -41,6 +41,7 @@ from engine.games.blockade.state import (
     BlockadeState,
     BlockadeTurn,
     Dice,
+    allocations,
     clears_held,
     other,
 )

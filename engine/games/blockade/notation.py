@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from common.phrases import Phrase, either, in_turn, joined, listed
 from engine.errors import UnreadableError
 from engine.games.blockade import state_text
-from engine.games.blockade.moves import merge_moves, play
+from engine.games.blockade.explanation import merge_moves, play
 from engine.games.blockade.state import (
     BY_ROLL,
     COLOURS,

@@ -14,7 +14,7 @@ from common.phrases import Phrase, capitalized, either
 from engine.errors import IllegalTurnError
 from engine.games.blockade import state as states
 from engine.games.blockade import turns
-from engine.games.blockade.moves import allocations, play
+from engine.games.blockade.explanation import play
 from engine.games.blockade.notation import STAY, format_turn, paths_of
 from engine.games.blockade.state import (
     COLOURS,
@@ -27,6 +27,7 @@ from engine.games.blockade.state import (
     BlockadeTurn,
     Path,
     Stacks,
+    allocations,
     breach_of_timing,
     colour_of,
     distances,

@@ -398,3 +398,11 @@ def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
             "roll-first", Phrase("{player} hasn't rolled yet.", player.capitalize()), Phrase("Roll both dice first.")
         )
     return None
+
+
+def allocations(dice: Dice) -> tuple[Dice, ...]:
+    """Return the ways to share a roll's points, each as the most points that either colour may use."""
+    first, second = dice
+    if max(dice) > SHARED_AT_MOST:
+        return (dice,)
+    return dice, (first + second, 0), (0, first + second)

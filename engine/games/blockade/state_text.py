@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 
 from engine.errors import UnreadableError
-from engine.games.blockade.moves import impossibility
+from engine.games.blockade.explanation import impossibility
 from engine.games.blockade.state import (
     BY_ROLL,
     LETTERS,

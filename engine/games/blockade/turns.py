@@ -37,7 +37,6 @@ from engine.games.blockade.enumeration import (
     WayToOneEnd,
     alternating_ends,
 )
-from engine.games.blockade.moves import allocations
 from engine.games.blockade.reach import (
     BLACK_MARKS,
     SIZE_OF_MARK,
@@ -65,6 +64,7 @@ from engine.games.blockade.state import (
     Move,
     Path,
     Stack,
+    allocations,
     appearance_of,
     name_of,
     piece_of,

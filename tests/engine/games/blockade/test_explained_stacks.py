@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import IllegalTurnError
-from engine.games.blockade import table
+from engine.games.blockade import explanation
 from tests.engine.games.blockade.strategies import GAME
 
 TOWERS = {"a2": "RLMS+KL", "a3": "RL", "a4": "RLSS", "e5": "CL+RMMMM"}
@@ -152,7 +152,7 @@ def test_a_blockade_reached_with_too_many_steps_is_about_the_steps(roll, stacks,
 
 
 def test_a_change_that_the_rules_accept_breaks_none(monkeypatch):
-    monkeypatch.setattr(table, "is_whole_turn", lambda *_: False)
+    monkeypatch.setattr(explanation, "is_whole_turn", lambda *_: False)
     assert GAME.table.explain(with_stacks("1,1", {}), {"c3": "red small", "c4": "red large"}) == ()
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 
 from engine.games.blockade.enumeration import Candidates
-from engine.games.blockade.moves import play
+from engine.games.blockade.explanation import play
 from engine.games.blockade.notation import paths_of
 from engine.games.blockade.reach import explore, least_steps, terrain_of, way_to
 from engine.games.blockade.turns import is_whole_turn

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.games.blockade.moves import play
+from engine.games.blockade.explanation import play
 from engine.games.blockade.state import LARGE, OWNED, PLACES, colour_of, size_of
 from engine.games.blockade.turns import turn_of
 from engine.tapping import tapped

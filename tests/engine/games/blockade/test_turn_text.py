@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import UnreadableError
 from engine.games.blockade import turns
-from engine.games.blockade.moves import merge_moves
+from engine.games.blockade.explanation import merge_moves
 from engine.values import Roll
 from tests.engine.games.blockade.strategies import DICE, GAME
 

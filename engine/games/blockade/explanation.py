@@ -1,0 +1,816 @@
+"""The rules that a turn or a change breaks, and how to put it right; the invariants of every position.
+
+A turn is played move by move. A change is explained by the moves that leave it nearly as it is seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise, permutations
+
+from common.phrases import Phrase, capitalized, chained, either, listed
+from engine.games.blockade.state import (
+    BASES,
+    BLACK,
+    CLEAR,
+    COLOURS,
+    LARGE,
+    LOOK_TABLE,
+    MEDIUM,
+    ON_OTHER_BLOCKADE,
+    ON_OTHER_COLOUR,
+    ON_SMALL_BLACK,
+    OWNED,
+    PIECES_OF_A_SIZE,
+    PLACES,
+    SHARED_AT_MOST,
+    SIZES,
+    SMALL,
+    UNREACHABLE,
+    BlockadeOptions,
+    BlockadeState,
+    Dice,
+    Path,
+    Stack,
+    Stacks,
+    allocations,
+    appearance_of,
+    breach_of_timing,
+    colour_of,
+    distances,
+    first_fault,
+    is_blockade,
+    makes_tower,
+    name_of,
+    owner_of,
+    piece_of,
+    resting_fault,
+    size_of,
+    supply,
+    uncapped,
+    walls_against,
+    winning_colours,
+)
+from engine.games.blockade.turns import is_whole_turn
+from engine.support.grid import members
+from engine.values import Appearance, Breach, Place, Player
+
+
+def _places_of(path: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(PLACES[square] for square in path))
+
+
+def after_the_win(path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving after the fifth tower."""
+    sentence = Phrase("The fifth tower ended the game, but something moved from {place} after it.", PLACES[path[0]])
+    return Breach("game-over", sentence, Phrase("Put it back on {place}.", PLACES[path[0]]), _places_of(path))
+
+
+def black_moved(path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving a black piece."""
+    sentence = Phrase("The black piece on {place} was moved.", PLACES[path[0]])
+    return Breach(
+        "black-moved", sentence, Phrase("Put it back on its tower on {place}.", PLACES[path[0]]), _places_of(path)
+    )
+
+
+def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving a large."""
+    place = PLACES[path[0]]
+    remedy = Phrase("Put it back on {place}.", place)
+    return Breach(
+        "large-moved", Phrase("The {piece} on {place} was moved.", name_of(piece), place), remedy, _places_of(path)
+    )
+
+
+def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving the opponent's piece."""
+    mine = listed(COLOURS[colour] for colour in OWNED[player])
+    sentence = Phrase(
+        "{player} plays {mine}, but a {piece} was moved from {place}.",
+        player.capitalize(),
+        mine,
+        name_of(piece),
+        PLACES[path[0]],
+    )
+    remedy = Phrase("Put the {piece} back on {place}.", name_of(piece), PLACES[path[0]])
+    return Breach("moved-opponent-piece", sentence, remedy, _places_of(path))
+
+
+def over_blockade(piece: int, path: Path, blocked: int, walls: int, *, has_way_round: bool) -> Breach:
+    """Return the breach of moving a piece over or onto a blockade.
+
+    ``blocked`` is the first square of the path that the piece can't get to, and ``has_way_round`` says whether the dice
+    take it to the end of the path round the blockades, the set ``walls``.
+    """
+    start, end = PLACES[path[0]], PLACES[blocked]
+    sentence = (
+        Phrase(
+            "The {piece} from {start} can't get to {end} without passing over the other player's blockade.",
+            name_of(piece),
+            start,
+            end,
+        )
+        if not walls >> blocked & 1
+        else either(
+            blocked == path[-1],
+            "The {piece} from {start} can't go onto the other player's blockade on {end}.",
+            "The {piece} from {start} can't pass over the other player's blockade on {end}.",
+            name_of(piece),
+            start,
+            end,
+        )
+    )
+    remedy = either(
+        has_way_round,
+        "Put the {piece} back on {start}, or go round the blockade.",
+        "Put the {piece} back on {start}.",
+        name_of(piece),
+        start,
+    )
+    return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
+
+
+def too_far_round(piece: int, path: Path, blockades: Sequence[Place], straight: int, steps: int) -> Breach:
+    """Return the breach of a move that fits the dice only over these blockades.
+
+    ``straight`` is the number of steps over them, and ``steps`` the number of those round them.
+    """
+    start, end = PLACES[path[0]], PLACES[path[-1]]
+    sentence = either(
+        len(blockades) == 1,
+        "The {piece} from {start} gets to {end} in {straight} steps only over the other "
+        "player's blockade on {blockades}; the way round takes {steps}.",
+        "The {piece} from {start} gets to {end} in {straight} steps only over the other "
+        "player's blockades on {blockades}; the way round takes {steps}.",
+        name_of(piece),
+        start,
+        end,
+        straight,
+        listed(blockades),
+        steps,
+    )
+    return Breach(
+        "passed-over-blockade",
+        sentence,
+        Phrase("Put the {piece} back on {start}.", name_of(piece), start),
+        _places_of(path),
+    )
+
+
+def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
+    """Return the breach of the resting rule ``rule`` by the piece at this height of a stack."""
+    place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
+    why = {
+        ON_OTHER_COLOUR: Phrase("rests on a {below}, and colours don't mix", below),
+        ON_OTHER_BLOCKADE: Phrase(
+            "rests on a {colour} blockade, which is not its colour", COLOURS[colour_of(stack[0])]
+        ),
+        ON_SMALL_BLACK: Phrase("rests on a {below}, which isn't larger", below),
+    }.get(rule, Phrase("rests on a {below}, which is smaller", below))
+    sentence = Phrase("The {piece} on {place} {why}.", piece, place, why)
+    return Breach(rule, sentence, Phrase("Move the {piece} from {place} to where it may rest.", piece, place), (place,))
+
+
+def points(
+    player: Player,
+    dice: tuple[int, int],
+    allowed: Sequence[tuple[int, int]],
+    used: tuple[int, int],
+    paths: Sequence[Path],
+) -> Breach:
+    """Return the breach of taking more steps than the dice give.
+
+    ``allowed`` lists the ways to share out the points; ``paths`` are the moves of the turn.
+    """
+    colours = [COLOURS[colour] for colour in OWNED[player]]
+    taken = listed(
+        [
+            either(steps == 1, "1 step with {colour}", "{steps} steps with {colour}", colour=colour, steps=steps)
+            for steps, colour in zip(used, colours, strict=True)
+            if steps
+        ]
+    )
+    places = tuple(dict.fromkeys(PLACES[square] for path in paths for square in (path[0], path[-1])))
+    if max(dice) <= SHARED_AT_MOST and sum(used) <= sum(dice):
+        over = 0 if used[0] > dice[0] else 1
+        return Breach(
+            "sum-for-one-colour",
+            Phrase(
+                "The dice give {dice} for {colour} and {dice_2} for {colour_2}; you may add them up "
+                "only for one colour, but this takes {taken}.",
+                dice[0],
+                colours[0],
+                dice[1],
+                colours[1],
+                taken,
+            ),
+            either(
+                used[over] - dice[over] == 1,
+                "Take 1 step back with {colour}, or don't move {colour_2}.",
+                "Take {number} steps back with {colour}, or don't move {colour_2}.",
+                colour=colours[over],
+                colour_2=colours[1 - over],
+                number=used[over] - dice[over],
+            ),
+            places,
+        )
+    surplus = min(([max(0, used[at] - may[at]) for at in (0, 1)] for may in allowed), key=sum)
+    back = listed(
+        [
+            either(steps == 1, "1 step with {colour}", "{steps} steps with {colour}", colour=colour, steps=steps)
+            for steps, colour in zip(surplus, colours, strict=True)
+            if steps
+        ]
+    )
+    sentence = either(
+        max(dice) <= SHARED_AT_MOST,
+        "The dice give {dice} for {colour} and {dice_2} for {colour_2}, or their sum of "
+        "{sum} for one colour, but this takes at least {taken}.",
+        "The dice give {dice} for {colour} and {dice_2} for {colour_2}, but this takes at least {taken}.",
+        dice=dice[0],
+        colour=colours[0],
+        dice_2=dice[1],
+        colour_2=colours[1],
+        sum=sum(dice),
+        taken=taken,
+    )
+    return Breach("too-many-points", sentence, Phrase("Take back at least {back}.", back), places)
+
+
+def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    """Return the place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
+    return (
+        _wrong_large(stacks) or _wrong_number(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
+    )
+
+
+def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
+    for place, stack, base in zip(PLACES, stacks, BASES, strict=True):
+        if stack[0] != piece_of(base, LARGE):
+            return place, Phrase("the {colour} large must be the lowest piece on {place}", COLOURS[base], place)
+        for piece in stack[1:]:
+            if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and size_of(piece) == LARGE):
+                return place, Phrase(
+                    "a {piece} lies on another piece on {place}, and those are never moved", name_of(piece), place
+                )
+    return None
+
+
+def _wrong_number(stacks: Stacks) -> tuple[Place, str] | None:
+    counts = Counter(piece for stack in stacks for piece in stack[1:])
+    for colour in range(CLEAR):
+        for size in (SMALL, MEDIUM):
+            found = counts[piece_of(colour, size)]
+            if found != PIECES_OF_A_SIZE:
+                return PLACES[0], either(
+                    found == 1,
+                    "the position has 1 {colour} {size} piece; it needs {right}",
+                    "the position has {found} {colour} {size} pieces; it needs {right}",
+                    colour=COLOURS[colour],
+                    size=SIZES[size],
+                    right=PIECES_OF_A_SIZE,
+                    found=found,
+                )
+    order = (LARGE, MEDIUM, SMALL)
+    for size, larger in zip(order, (None, *order), strict=False):
+        used = counts[piece_of(BLACK, size)]
+        if used > PIECES_OF_A_SIZE:
+            return PLACES[0], Phrase(
+                "there are {used} black {size} pieces; the game has only {right}",
+                used,
+                SIZES[size],
+                PIECES_OF_A_SIZE,
+            )
+        if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
+            why = Phrase(
+                "a black {size} is used while a black {size_2} is left; the largest comes first",
+                SIZES[size],
+                SIZES[larger],
+            )
+            return PLACES[0], why
+    return None
+
+
+def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    left = supply(stacks)
+    for square, (place, stack) in enumerate(zip(PLACES, stacks, strict=True)):
+        blacks = sum(colour_of(piece) == BLACK for piece in stack)
+        below = uncapped(stack)
+        if blacks > 1:
+            return place, Phrase("{blacks} black pieces lie on {place}, and a tower gets only one", blacks, place)
+        if blacks and not makes_tower(below, options.tower):
+            return place, Phrase("black lies on {place} where no tower is below it", place)
+        if left and not blacks and makes_tower(stack, options.tower):
+            return place, Phrase("the tower on {place} has no black piece, and black is left", place)
+        fault = first_fault(stack)
+        if fault is not None:
+            return place, rested(fault[1], stack, fault[0], square).sentence
+    return None
+
+
+def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    winners = winning_colours(stacks, options.tower)
+    if len(winners) > 1:
+        names = chained([COLOURS[colour] for colour in winners])
+        return PLACES[0], Phrase("{names} have five towers each, and the first to have them ends the game", names)
+    return None
+
+
+_STRAIGHT = distances(0)
+"""The distances without any blockades."""
+
+
+def _steps(distance: Sequence[bytes], path: Path) -> int:
+    return sum(distance[here][there] for here, there in pairwise(path))
+
+
+def _covers(dice: Dice, used: Dice) -> bool:
+    """Return whether the dice give each colour these points."""
+    return any(used[0] <= first and used[1] <= second for first, second in allocations(dice))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a turn leads to: the stacks, the points each colour used, and the rules it breaks, in order."""
+
+    stacks: Stacks
+    used: Dice
+    breaches: tuple[Breach, ...]
+
+
+def merge_moves(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Merge consecutive moves of one piece: a move that starts where the last one ended extends it."""
+    whole: list[Path] = []
+    for path in paths:
+        if whole and whole[-1][-1] == path[0]:
+            whole[-1] = whole[-1] + path[1:]
+        else:
+            whole.append(path)
+    return tuple(whole)
+
+
+def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequence[Path]) -> Played:
+    """Play the moves in order; if ``dice`` is ``None``, points are not checked.
+
+    A move that is impossible is recorded as a breach and skipped.
+    """
+    return _TurnPlayer(state, player, dice).play_moves(merge_moves(paths))
+
+
+class _TurnPlayer:
+    def __init__(self, state: BlockadeState, player: Player, dice: Dice | None) -> None:
+        self.options: BlockadeOptions = state.options
+        self.player = player
+        self.dice = dice
+        self.stacks: list[Stack] = list(state.stacks)
+        self.walls = walls_against(state.stacks, player)
+        self.distance = distances(self.walls)
+        self.used = [0, 0]
+        self.saved_over_blockades = [0, 0]
+        self.detours: list[tuple[int, Path]] = []
+        self.made: list[Path] = []
+        self.breaches: list[Breach] = []
+        self.won = False
+
+    def play_moves(self, paths: Sequence[Path]) -> Played:
+        for path in paths:
+            if self.won:
+                self.breaches.append(after_the_win(path))
+                break
+            self._move(path)
+        self._check_resting(range(len(self.stacks)))
+        used, dice = (self.used[0], self.used[1]), self.dice
+        if dice is not None and not _covers(dice, used):
+            straight = (used[0] - self.saved_over_blockades[0], used[1] - self.saved_over_blockades[1])
+            if _covers(dice, straight):
+                self.breaches += [self._breach_of_detour(piece, path) for piece, path in self.detours]
+            else:
+                self.breaches.append(points(self.player, dice, allocations(dice), used, self.made))
+        return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
+
+    def _move(self, path: Path) -> None:
+        start, end = path[0], path[-1]
+        piece = self.stacks[start][-1]
+        wrong = self._breach_of_piece(piece, path)
+        if wrong is not None:
+            self.breaches.append(wrong)
+            return
+        colour = OWNED[self.player].index(colour_of(piece))
+        blocked = next((there for here, there in pairwise(path) if self.distance[here][there] == UNREACHABLE), None)
+        if blocked is not None:
+            has_way_round = start != end and self._affords(colour, self.distance[start][end])
+            breach = over_blockade(piece, path, blocked, self.walls, has_way_round=has_way_round)
+            self.breaches.append(breach)
+            return
+        steps, straight = _steps(self.distance, path), _steps(_STRAIGHT, path)
+        self.used[colour] += steps
+        self.saved_over_blockades[colour] += steps - straight
+        if steps > straight:
+            self.detours.append((piece, path))
+        self.made.append(path)
+        self.stacks[start] = self.stacks[start][:-1]
+        self.stacks[end] = (*self.stacks[end], piece)
+        if start != end:
+            self._cap_new_tower(end)
+        if self.options.strict:
+            self._check_resting((end,))
+
+    def _affords(self, colour: int, steps: int) -> bool:
+        """Return whether a piece of the colour (0 or 1) can go these steps after the moves so far."""
+        used = [*self.used]
+        used[colour] += steps
+        return steps != UNREACHABLE and (self.dice is None or _covers(self.dice, (used[0], used[1])))
+
+    def _breach_of_detour(self, piece: int, path: Path) -> Breach:
+        """Return the breach of a move that is shorter over blockades than round them."""
+        blockades = [
+            PLACES[wall]
+            for wall in members(self.walls)
+            if any(_steps(_STRAIGHT, (here, wall, there)) == _STRAIGHT[here][there] for here, there in pairwise(path))
+        ]
+        straight, steps = _steps(_STRAIGHT, path), _steps(self.distance, path)
+        return too_far_round(piece, path, blockades, straight, steps)
+
+    def _breach_of_piece(self, piece: int, path: Path) -> Breach | None:
+        colour = colour_of(piece)
+        if colour == BLACK:
+            return black_moved(path)
+        if colour == CLEAR or size_of(piece) == LARGE:
+            return large_moved(piece, path)
+        if owner_of(colour) != self.player:
+            return opponent_moved(self.player, piece, path)
+        return None
+
+    def _cap_new_tower(self, square: int) -> None:
+        stack = self.stacks[square]
+        if is_blockade(stack) or not makes_tower(stack, self.options.tower):
+            return
+        left = supply(self.stacks)
+        if left:
+            self.stacks[square] = (*stack, piece_of(BLACK, left[0]))
+        self.won = colour_of(stack[0]) in winning_colours(tuple(self.stacks), self.options.tower)
+
+    def _check_resting(self, squares: Sequence[int]) -> None:
+        for square in squares:
+            fault = first_fault(self.stacks[square])
+            if fault is not None:
+                height, rule = fault
+                self.breaches.append(rested(rule, self.stacks[square], height, square))
+
+
+_MOST_ORDERS = 24
+
+
+def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:
+    """List the rules that the change breaks, the likeliest violation first; empty if there are none.
+
+    Raises UnreadableError for an unknown place or look.
+    """
+    LOOK_TABLE.read_all(after)
+    old = appearance_of(before.stacks)
+    new = {**old, **after}
+    changed = [square for square, place in enumerate(PLACES) if old[place] != new[place]]
+    if not changed:
+        return ()
+    places = tuple(PLACES[square] for square in changed)
+    wrong = breach_of_timing(before, before.to_move or "")
+    if wrong is not None:
+        is_early = wrong.rule == "roll-first"
+        remedy = (
+            Phrase("Put the pieces on {places} back, then roll both dice.", listed(places))
+            if is_early
+            else wrong.remedy
+        )
+        return (Breach(wrong.rule, wrong.sentence, remedy, places),)
+    if before.roll is None or is_whole_turn(before, new):
+        return ()
+    return _Change(before, new, changed).breaches()
+
+
+class _Change:
+    """The pieces that were taken off and put on, and the moves that would explain them."""
+
+    def __init__(self, before: BlockadeState, new: Appearance, changed: list[int]) -> None:
+        self.before = before
+        self.new = new
+        self.stacks = before.stacks
+        assert before.to_move is not None
+        assert before.roll is not None
+        self.player = before.to_move
+        self.most = tuple(max(points) for points in zip(*allocations(before.roll), strict=True))
+        self.distance = distances(walls_against(before.stacks, self.player))
+        self.gone: list[tuple[int, int]] = []
+        self.come: list[tuple[int, int]] = []
+        self.capped: list[tuple[int, int]] = []
+        self.fallen: dict[int, Stack] = {}
+        self.landed: dict[int, list[int]] = {}
+        # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
+        for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
+            self._note_change(square)
+        built = [(square, piece) for square, _ in self.capped for piece in self._completing(square)]
+        self.come = built + self.come
+
+    def _note_change(self, square: int) -> None:
+        """Note which pieces were taken off a square or put on it, judged by its new top."""
+        stack, piece = self.stacks[square], self._top(square)
+        if piece is None:
+            self._note_lifted(square, len(stack))
+            return
+        for depth in range(1, len(stack)):
+            uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
+            if stack[-1 - depth] == piece and (
+                (colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square))
+                or not (uncovers_black and self._may_have_come(piece, square))
+            ):
+                self._note_lifted(square, depth)
+                return
+        if colour_of(piece) == BLACK:
+            self.capped.append((square, piece))
+        else:
+            self.come.append((square, piece))
+
+    def _note_lifted(self, square: int, depth: int) -> None:
+        """Note that the top pieces of a square are gone; if a cap is among them, none of them has moved by itself."""
+        lifted = self.stacks[square][-depth:]
+        if is_blockade(lifted):
+            self.fallen[square] = lifted
+        else:
+            self.gone += [(square, piece) for piece in reversed(lifted)]
+
+    def _top(self, square: int) -> int | None:
+        """Return the piece now on top; ``None`` if the square is empty."""
+        return LOOK_TABLE.read(PLACES[square], self.new[PLACES[square]])
+
+    def _has_moved(self, black: int, start: int) -> bool:
+        """Record and say whether a cap was moved from ``start`` to a square where there can be no tower."""
+        for square, piece in self.capped:
+            if piece == black and not self._completing(square):
+                self.capped.remove((square, piece))
+                self.landed.setdefault(start, []).append(square)
+                return True
+        return False
+
+    def _completing(self, square: int) -> Stack:
+        """Return the pieces that complete a tower on the square, if such pieces have probably moved; else nothing."""
+        stack = self.stacks[square]
+        small, medium = (piece_of(colour_of(stack[0]), size) for size in (SMALL, MEDIUM))
+        ways = {
+            (small,): self._has_left_elsewhere(small, square),
+            (medium, small): self._is_gone(small) and self._has_left_elsewhere(medium, square),
+        }
+        tower = self.before.options.tower
+        return next((way for way, likely in ways.items() if likely and makes_tower((*stack, *way), tower)), ())
+
+    def _is_gone(self, piece: int) -> bool:
+        """Return whether a piece of this kind has visibly left a square."""
+        return any(lifted == piece for _, lifted in self.gone)
+
+    def _has_left_elsewhere(self, piece: int, square: int) -> bool:
+        """Return whether a piece of this kind has left another square, or may have left one that looks the same."""
+        return self._is_gone(piece) or self._same_below(piece, square) is not None
+
+    def _may_have_come(self, piece: int, square: int) -> bool:
+        """Return whether a piece of this kind has left another square, or may come from one that looks the same."""
+        if self._is_gone(piece):
+            # It came from there even if that was too far.
+            return True
+        hidden = self._same_below(piece, square)
+        return hidden is not None and self.distance[hidden][square] <= self._points_of(piece)
+
+    def _points_of(self, piece: int) -> int:
+        """Return the most steps that pieces of its colour may take."""
+        colours = OWNED[self.player]
+        return self.most[colours.index(colour_of(piece))] if colour_of(piece) in colours else 0
+
+    def breaches(self) -> tuple[Breach, ...]:
+        """Return all breaches, starting with those of moves."""
+        moves, lost, found = self._match_pieces()
+        played = self._best_play(moves)
+        breaches = [
+            _fallen_breach((square, *self.landed.get(square, ())), pieces) for square, pieces in self.fallen.items()
+        ]
+        breaches += [*self._capping_breaches(played), *played.breaches]
+        breaches += [
+            _stack_gone_breach(square)
+            if self._is_whole_stack(square, lost)
+            else self._gone_breach(square, piece, number)
+            for (square, piece), number in Counter(lost).items()
+        ]
+        breaches += [_added_breach(square, piece) for square, piece in found]
+        return tuple(dict.fromkeys(breaches)) or _unexplained_breaches(self.new, played)
+
+    def _match_pieces(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
+        """Pair pieces taken off with pieces put on as moves; also give the pieces of both kinds left unpaired."""
+        gone, moves, found = list(self.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
+        for end, piece in self.come:
+            starts = [square for square, lifted in gone if lifted == piece]
+            if starts:
+                start = min(starts, key=lambda square: self.distance[square][end])
+                gone.remove((start, piece))
+                moves.append((piece, (start, end)))
+            elif (tower := self._fallen_with(piece)) is not None:
+                self.landed.setdefault(tower, []).append(end)
+            elif (hidden := self._left_unseen(piece, end)) is not None:
+                moves.append((piece, (hidden, end)))
+            else:
+                found.append((end, piece))
+        lost = []
+        for start, piece in gone:
+            is_lost = size_of(piece) == LARGE or self._is_whole_stack(start, gone)
+            end_hidden = None if is_lost else self._same_on_top(piece, start)
+            if end_hidden is not None:
+                moves.append((piece, (start, end_hidden)))
+            else:
+                lost.append((start, piece))
+        return moves, lost, found
+
+    def _is_whole_stack(self, square: int, gone: list[tuple[int, int]]) -> bool:
+        """Return whether every piece of a stack of several is among those gone."""
+        return sum(start == square for start, _ in gone) == len(self.stacks[square]) > 1
+
+    def _fallen_with(self, piece: int) -> int | None:
+        """Return the square of a fallen tower with such a piece."""
+        return next((square for square, pieces in self.fallen.items() if piece in pieces), None)
+
+    def _same_below(self, piece: int, end: int) -> int | None:
+        """Return the nearest square that such a piece can leave unseen, as the piece below is the same."""
+        squares = [
+            square
+            for square, stack in enumerate(self.stacks)
+            if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
+        ]
+        return min(squares, key=lambda square: self.distance[square][end], default=None)
+
+    def _left_unseen(self, piece: int, end: int) -> int | None:
+        """Return the square that such a piece can leave unseen: one that looks the same, or has black on top now."""
+        same = self._same_below(piece, end)
+        blackened = [square for square, _ in self.capped if square != end and self.stacks[square][-1] == piece]
+        return min(blackened, key=lambda square: self.distance[square][end], default=None) if same is None else same
+
+    def _same_on_top(self, piece: int, start: int) -> int | None:
+        """Return the nearest square where such a piece can land unseen, as the top piece is the same."""
+        squares = [
+            square
+            for square, stack in enumerate(self.stacks)
+            if square != start
+            and stack[-1] == piece
+            and self._looks_as_before(square)
+            and resting_fault(piece, stack) is None
+            and self.distance[start][square] <= self._points_of(piece)
+        ]
+        return min(squares, key=lambda square: self.distance[start][square], default=None)
+
+    def _looks_as_before(self, square: int) -> bool:
+        return self.new[PLACES[square]] == name_of(self.stacks[square][-1])
+
+    def _best_play(self, moves: list[tuple[int, Path]]) -> Played:
+        """Play the moves in the order that breaks the fewest rules and, if possible, finds each piece on top."""
+        # Only some orders of many moves are tried; the first lifts smaller pieces before the larger ones below them.
+        by_size = sorted(moves, key=lambda move: size_of(move[0]))
+        orders = [*islice(permutations(by_size), _MOST_ORDERS)]
+        lifting = [order for order in orders if self._lifts_top_pieces(order)] or orders
+        plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
+        return min(plays, key=lambda played: len(played.breaches))
+
+    def _lifts_top_pieces(self, moves: Sequence[tuple[int, Path]]) -> bool:
+        """Return whether each move finds its piece on top, those above it gone before."""
+        tops = {square: list(stack) for square, stack in enumerate(self.stacks)}
+        for piece, (start, end) in moves:
+            if tops[start].pop() != piece:
+                return False
+            tops[end].append(piece)
+        return True
+
+    def _capping_breaches(self, played: Played) -> Iterator[Breach]:
+        for square, stack in enumerate(played.stacks):
+            place = PLACES[square]
+            new_tower = is_blockade(stack) and not is_blockade(self.stacks[square])
+            top, seen = self._top(square), self.new[place]
+            if new_tower and colour_of(stack[-1]) == BLACK and top != stack[-1]:
+                colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
+                if top is not None and colour_of(top) == BLACK:
+                    is_smaller = size_of(top) < size_of(stack[-1])
+                    sentence = either(
+                        is_smaller,
+                        "The new {colour} tower on {place} has a {seen}, and a larger one is left.",
+                        "The new {colour} tower on {place} has a {seen}, but every {seen} is on another tower.",
+                        colour,
+                        place,
+                        seen,
+                    )
+                    yield Breach(
+                        "largest-black-first",
+                        sentence,
+                        Phrase("Put a {black} on {place} instead.", black, place),
+                        (place,),
+                    )
+                elif top == stack[-2]:
+                    sentence = Phrase("The {colour} tower on {place} has no black piece yet.", colour, place)
+                    yield Breach(
+                        "tower-not-capped", sentence, Phrase("Put a {black} on {place}.", black, place), (place,)
+                    )
+        for square, piece in self.capped:
+            place, cap = PLACES[square], self.stacks[square][-1]
+            if colour_of(cap) == BLACK:
+                sentence = Phrase(
+                    "The {piece} on {place} was exchanged for a {other_piece}.", name_of(cap), place, name_of(piece)
+                )
+                yield Breach(
+                    "black-moved", sentence, Phrase("Put the {piece} back on {place}.", name_of(cap), place), (place,)
+                )
+            elif is_blockade(self.stacks[square]) or not is_blockade(played.stacks[square]):
+                sentence = Phrase(
+                    "A {piece} was put on {place}, where this roll makes no tower.", name_of(piece), place
+                )
+                remedy = Phrase("Put the {piece} back beside the board.", name_of(piece))
+                yield Breach("black-without-tower", sentence, remedy, (place,))
+
+    def _gone_breach(self, square: int, piece: int, number: int) -> Breach:
+        """Return the breach of this number of equal pieces that were taken off a square."""
+        place = PLACES[square]
+        if size_of(piece) == LARGE:
+            sentence = Phrase("The {piece} on {place} is gone.", name_of(piece), place)
+            return Breach("large-moved", sentence, Phrase("Put it back on {place}.", place), (place,))
+        has_others = any(arrived == piece for _, arrived in self.come)
+        may_go = owner_of(colour_of(piece)) == self.player
+        if number == 1:
+            sentence = (
+                Phrase("Another {piece} is gone from {place}.", name_of(piece), place)
+                if has_others
+                else Phrase(
+                    "The {piece} is gone from {place} and hasn't turned up anywhere else.", name_of(piece), place
+                )
+            )
+            remedy = (
+                Phrase("Put the {piece} back on {place}, or where it may go.", name_of(piece), place)
+                if may_go
+                else Phrase("Put the {piece} back on {place}.", name_of(piece), place)
+            )
+        else:
+            sentence = (
+                Phrase("{number} more {piece}s are gone from {place}.", number, name_of(piece), place)
+                if has_others
+                else Phrase(
+                    "{number} {piece}s are gone from {place} and haven't turned up anywhere else.",
+                    number,
+                    name_of(piece),
+                    place,
+                )
+            )
+            remedy = (
+                Phrase("Put {number} {piece}s back on {place}, or where they may go.", number, name_of(piece), place)
+                if may_go
+                else Phrase("Put {number} {piece}s back on {place}.", number, name_of(piece), place)
+            )
+        return Breach("piece-gone", sentence, remedy, (place,))
+
+
+def _fallen_breach(path: Path, pieces: Stack) -> Breach:
+    """Return the breach of taking a cap off with the pieces around it, all gone from the first square of the path."""
+    place, *landed = (PLACES[square] for square in path)
+    if len(pieces) > 1:
+        sentence = Phrase(
+            "{pieces} are gone from {place}.",
+            capitalized(listed(Phrase("the {piece}", name_of(piece)) for piece in pieces)),
+            place,
+        )
+        remedy = Phrase("Put them back on {place} in this order, lowest first.", place)
+        return Breach("black-moved", sentence, remedy, (place, *landed))
+    if landed:
+        return black_moved(path)
+    return Breach(
+        "black-moved",
+        Phrase("The black piece on {place} was taken off.", place),
+        Phrase("Put it back on {place}.", place),
+        (place,),
+    )
+
+
+def _stack_gone_breach(square: int) -> Breach:
+    place = PLACES[square]
+    sentence = Phrase("The whole stack on {place} is gone.", place)
+    return Breach("large-moved", sentence, Phrase("Put the whole stack back on {place}.", place), (place,))
+
+
+def _added_breach(square: int, piece: int) -> Breach:
+    place = PLACES[square]
+    if size_of(piece) == LARGE:
+        sentence = Phrase("A {piece} lies on {place}.", name_of(piece), place)
+        return Breach("large-moved", sentence, Phrase("Put the large where it stood."), (place,), adds=True)
+    sentence = Phrase("There is an extra {piece} on {place}: none is missing elsewhere.", name_of(piece), place)
+    return Breach(
+        "piece-added", sentence, Phrase("Take the {piece} off {place}.", name_of(piece), place), (place,), adds=True
+    )
+
+
+def _unexplained_breaches(new: Appearance, played: Played) -> tuple[Breach, ...]:
+    """Return the breach of looks that differ from those after the moves; empty if none does."""
+    expected = appearance_of(played.stacks)
+    places = tuple(place for place in PLACES if expected[place] != new[place])
+    if not places:
+        return ()
+    sentence = Phrase("No legal turn makes {names} look like this.", ", ".join(places))
+    return (Breach("piece-gone", sentence, Phrase("Put everything back as it was, and play the turn again."), places),)
