@@ -103,8 +103,8 @@ def time_of(call: Callable[[], object]) -> float:
 
 
 def known_of(name: str) -> dict[str, Any]:
-    """Return what ``tests/engine/perft`` says of a game: its worst positions, counted turns, where to count from."""
-    path = Path(__file__).resolve().parents[2] / "tests" / "engine" / "perft" / f"{name}.toml"
+    """Return what ``tests/games`` says of a game: its worst positions, counted turns, where to count from."""
+    path = Path(__file__).resolve().parents[2] / "tests" / "games" / f"{name}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 

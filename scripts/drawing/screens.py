@@ -11,11 +11,11 @@ import argparse
 import io
 import re
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,33 +44,6 @@ from vision.reading import PlaceReading, Reading
 WIDTH, HEIGHT = 92, 26
 _DEMO_TURNS = 3
 """Enough for the first fault."""
-_OPTIONS: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType(
-    {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
-)
-_PLAYED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "deblockle": (
-            "gold c1-b1=x-c2", "teal c7-c6=slider-c7", "gold e3-e4=hoops-f6", "teal e7-e6=slider-e7",
-            "gold f6-e6=x-d7", "teal c5-b5=x-c4", "gold d7-d6=star-off", "teal e7-f7=cross-e7",
-        ),
-        "diaballik": (
-            "black a1-a2 c1-c2 d1*c2", "white b7-b6 f7-f6", "black a2-a3 a3-a4", "white a7-a6 g7-g6",
-            "black d1-d2 g1-g2",
-        ),
-        "blockade": (
-            "roll 3,5", "roll 4,5", "roll 6,4", "cool a5-c3", "roll 1,2", "warm c4-b4 e5-c4",
-        ),
-        "blokus-dice": (
-            "roll 2,3,5,6", "p1 5:F5:b8,a9,b9,c9,a10", "p2 6:W5:a1,b1,b2,c2,c3", "p3 3:Y5:a1,b1,c1,d1,b2",
-            "p4 2:T4:a1,b1,c1,b2", "roll 1,2,4,6", "p2 6:N5:h1,i1,j1,g2,h2", "p3 4:P5:h1,i1,j1,h2,i2",
-        ),
-        "number-drop": (
-            "roll T5,U5,I3,X5,V3", "p1 a1=1", "p2 g1=2", "p3 g1=3", "roll 1,4,4,6,I", "p1 b1=1,c1=6,d1=4,e1=4",
-            "p2 c1=4,d1=4,e1=1,f1=6", "p3 b1=1,c1=6,d1=4,e1=4", "roll 4,4,5,6,I", "p2 d2=4,e2=4,f2=5,g2=6",
-            "p2 loop:c1+d1+d2+e2",
-        ),
-    }
-)  # fmt: skip
 _NAMES = ("Ann", "Ben", "Zoe", "Tom")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """Fonts from the web; the docs must be readable without a network."""
@@ -110,10 +83,9 @@ class _Collected:
 
 def screen_of(name: str) -> ScreenContent:
     """Play a few turns of a game through the real service; give the screen's content."""
-    if name not in _PLAYED:
-        raise LookupError(f"add a few turns of {name} to _PLAYED in scripts/drawing/screens.py")
     game: Game[Any, Any] = load(name)
-    options = dict(_OPTIONS.get(name, {}))
+    shown = tomllib.loads((ROOT / "tests" / "games" / f"{name}.toml").read_text(encoding="utf-8"))["screen"]
+    options: dict[str, OptionValue] = shown.get("options", {})
     start = game.rules.new(options)
     page = _Collected()
     report = Report(page, game)
@@ -126,7 +98,7 @@ def screen_of(name: str) -> ScreenContent:
     ):
         service.step(Frame(blank, 0.0, 0))
         report.report_verdicts(Frame(blank, 0.0, 0))
-        for entry in _PLAYED[name]:
+        for entry in shown["played"]:
             who, text = entry.split(" ", 1)
             service.enter(EnterRoll(text, "Ann") if who == "roll" else EnterTurn(text, "Ann", who))
         if name == "deblockle":

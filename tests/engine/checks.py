@@ -4,7 +4,6 @@ They are functions, so that a test can show that they notice a game in which a m
 """
 
 import re
-import tomllib
 from collections import Counter
 from contextlib import suppress
 from itertools import chain, compress
@@ -17,6 +16,7 @@ from engine.showing import turns_by_trying, turns_showing, unfinished_showing
 from engine.support.players import one_to_move
 from engine.values import EMPTY, LookName, OutcomeKind, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, variant_name
+from tests.games.known import known_of
 
 ROOT = Path(__file__).parents[2]
 MOST_STEPS = 40
@@ -29,8 +29,7 @@ FEWEST_RULES = 3
 
 def lists_nothing_unfinished(game):
     """Why a game lists no positions in the middle of a turn, if it lists none."""
-    path = ROOT / "tests" / "engine" / "perft" / f"{game.name}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")).get("nothing_unfinished")
+    return known_of(game.name).get("nothing_unfinished")
 
 
 def playable(game, options, seed, some):

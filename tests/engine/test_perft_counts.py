@@ -1,22 +1,15 @@
-"""Every registered game agrees with its turn counts in ``tests/engine/perft``, so that a missing move shows."""
-
-import tomllib
-from pathlib import Path
+"""Every registered game agrees with its turn counts in ``tests/games``, so that a missing move shows."""
 
 import pytest
 
 from engine.perft import perft, start_of_count
 from engine.registry import games, load
-
-HERE = Path(__file__).parent / "perft"
+from tests.games.known import known_of
 
 
 @pytest.mark.parametrize("name", games())
 def test_the_counted_turns_are_those_on_file(name):
-    path = HERE / f"{name}.toml"
-    assert path.exists(), f"write {path.name}: positions of {name}, and their turns to depth 1, 2, …"
-    game = load(name)
-    counts = tomllib.loads(path.read_text(encoding="utf-8"))["count"]
+    game, counts = load(name), known_of(name)["count"]
     assert len(counts) > 1, "one position is not enough"
     for count in counts:
         known = count.get("state")

@@ -15,7 +15,6 @@ ROOMS = ("benchmarks", "common", "engine", "vision", "hardware", "firmware_bridg
 
 _HANDLER = '        "reversi": ReversiHandler,\n'
 _IMPORT = "from simulator.play.reversi import ReversiHandler\n"
-_PLAYTHROUGH = '\n    "reversi/to-the-end": ("reversi", 80, {"starts": "white"}, False),'
 
 
 def copied(source: Path, target: Path) -> None:
@@ -38,18 +37,17 @@ def copy_with_reversi(folder: Path) -> None:
     """Copy the project and do what CONTRIBUTING says about adding a game."""
     for room in ROOMS:
         copied(ROOT / room, folder / room)
-    for name in ("engine", "playthroughs", "conftest.py", "effort.py", "guard.py", "present.py"):
+    for name in ("engine", "games", "playthroughs", "conftest.py", "effort.py", "guard.py", "present.py"):
         copied(ROOT / "tests" / name, folder / "tests" / name)
     copied(ROOT / "docs" / "games", folder / "docs" / "games")
     copied(ROOT / "pyproject.toml", folder / "pyproject.toml")
     copied(GAME / "reversi", folder / "engine" / "games" / "reversi")
     copied(GAME / "reversi.json", folder / "vision" / "layout" / "games" / "reversi.json")
     copied(GAME / "reversi.md", folder / "docs" / "games" / "reversi.md")
-    copied(GAME / "perft.toml", folder / "tests" / "engine" / "perft" / "reversi.toml")
+    copied(GAME / "reversi.toml", folder / "tests" / "games" / "reversi.toml")
     copied(GAME / "reversi_discs.py", folder / "simulator" / "play" / "reversi.py")
     written_in(folder / "simulator" / "play" / "players.py", "    {\n", _HANDLER)
     written_in(folder / "simulator" / "play" / "players.py", "NumberSheetHandler, unnamed_dice\n", _IMPORT)
-    written_in(folder / "tests" / "playthroughs" / "rewrite.py", "bool]] = {", _PLAYTHROUGH)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, fold, read_step
 from referee.journal.reader import read_journal
 from referee.journal.results import outcome_sentence
+from tests.games.known import known_of
 from tests.system.page.served import Killable, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
@@ -26,68 +27,12 @@ PHONE = {"width": 360, "height": 740}
 
 @dataclass(frozen=True)
 class Script:
-    """A game to its end: each step is a turn, with the player's name where two may play at once, or a roll.
+    """A game to its end, as ``whole_game`` in the game's file of ``tests/games``."""
 
-    ``wrong`` is a correction that is itself corrected; ``by_hand`` are the steps that are played on the table and ended
-    by the page's button, the others are typed.
-    """
-
-    steps: tuple[str, ...]
+    steps: Sequence[str]
     wrong: Mapping[str, str]
-    by_hand: bool = True
+    by_hand: bool
     options: Mapping[str, OptionValue] | None = None
-
-
-SCRIPTS = {
-    "deblockle": Script(
-        ("d1-e1=cross-e2", "d7-c7=x-b6", "e2-e3=hoops-e6", "b6-b7=hoops-a7", "e6-d6=star-off"),
-        {"b6": "teal block, star up"},
-        options={"blocks_gold": 1, "blocks_teal": 1},
-    ),
-    "diaballik": Script(
-        (
-            "b1-b2 c1-b1 d1*g1", "a7-a6 g7-g6", "b2-b3 b3-b4 g1*a1", "g6-g5 b7-a7 d7*c7", "d1-d2 b4-b5 a1*b1",
-            "a6-a5 f7-f6 c7*d7", "g1-g2 b5-b6 b1*b6", "a7-a6 c7-c6 d7*e7", "a1-a2", "c6-c7 e7*f6", "g2-g3 b6*b1",
-            "c7-c6 f6*e7", "f1-g1 b6-b7 b1*b7",
-        ),
-        {"d7": "white piece", "e7": "white piece with ball"},
-    ),
-    "number-drop": Script(
-        (
-            "roll O4,I4,X5,I3,T5", "p1 e1=1", "p2 e1=2",
-            "roll 2,2,*,*,T", "p2 e2=6,d3=0,e3=2,f3=2", "p1 c2=9,d2=2,e2=8,d3=2",
-            "roll 3,3,6,7,L", "p1 d4=3,d5=6,e5=3,f5=7", "p2 e4=6,e5=7,d6=3,e6=3",
-            "roll 2,2,6,7,L", "p2 d7=2,d8=7,d9=6,e9=2", "p1 e6=7,f6=2,f7=2,f8=6",
-            "roll 2,5,7,7,S", "p1 d7=2,e7=7,c8=7,d8=5", "p2 d10=7,c11=7,d11=5,c12=2",
-        ),
-        {"p2.e2": "digit 9"},
-        by_hand=False,
-    ),
-    "blokus-dice": Script(
-        (
-            "roll 3,6", "6:L5:g1,h1,i1,j1,j2:strike", "3:V5:h8,i8,j8,j9,j10:strike",
-            "roll 1,3", "1:Z5:a1,b1,b2,b3,c3:strike", "3:U5:a1,c1,a2,b2,c2:strike",
-            "roll 2,5", "2:V5:a8,b8,c8,a9,a10:strike", "5:P5:b9,c9,a10,b10,c10:strike",
-            "roll 3,4", "3:L5:g1,h1,i1,j1,j2", "4:P5:i9,j9,h10,i10,j10",
-            "roll 3,4", "3:Y5:i3,g4,h4,i4,j4", "4:U5:f5,g5,f6,f7,g7",
-            "roll 4,4",
-        ),
-        {"p1.j2": EMPTY},
-        by_hand=False,
-        options={"players": 2},
-    ),
-    "blockade": Script(
-        (
-            "roll 6,4", "roll 1,1", "roll 6,1", "c4-c3 e5-c4 c3-c4 e5-c4 c2-c3",
-            "roll 1,1", "stay", "roll 6,1", "b4-a3 c4-b4 a4-b4 e5-b4 d2-e3",
-            "roll 1,1", "stay", "roll 6,1", "a2-a3 e5-a2 a3-a2 e2-d2",
-            "roll 1,1", "stay", "roll 6,1", "e5-a4 a3-a4",
-            "roll 1,1", "stay", "roll 6,1", "a3-a2 b4-a3 a2-a3",
-        ),
-        {"c3": "clear large", "d2": "yellow small"},
-        by_hand=False,
-    ),
-}  # fmt: skip
 
 
 def parts_of(game: Game[Any, Any], step: str) -> tuple[str, PlayedKind, str]:
@@ -225,7 +170,7 @@ class Evening:
 @pytest.fixture
 def evening(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., Any]) -> Iterator[Evening]:
     name = request.param
-    script = SCRIPTS[name]
+    script = Script(**known_of(name)["whole_game"])
     with Killable(name, tmp_path, script.options) as table:
         phones = [visit(table.address, viewport=PHONE, locale=locale) for locale in ("en-GB", "de-DE")]
         yield Evening(script, load(name), table, phones, tmp_path)

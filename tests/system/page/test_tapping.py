@@ -7,36 +7,16 @@ from typing import Any
 
 import pytest
 
+from engine.registry import games
 from engine.values import OptionValue, Roll
 from referee.commands.values import Command, EnterRoll, EnterTurn
+from tests.games.known import known_of
 from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
-
-TAPPED: dict[str, tuple[dict[str, OptionValue], tuple[Command, ...], tuple[str, ...], str]] = {
-    "deblockle": ({"blocks_gold": 1, "blocks_teal": 1}, (), ("d1", "e1", "=Cross", "e2"), "gold d1-e1=cross-e2"),
-    "diaballik": ({}, (), ("a1", "a2", "d1", "e1"), "black a1-a2 d1*e1"),
-    "blockade": (
-        {}, (EnterRoll("6,4", "Ann"), EnterRoll("1,1", "Ann"), EnterRoll("6,1", "Ann")), ("c4", "c3"), "warm c4-c3",
-    ),
-    "number-drop": (
-        {"players": 2},
-        (
-            EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),
-            EnterRoll("2,2,3,4,T", "Ann"),
-        ),
-        ("p2.e2", "=3", "p2.d3", "=2", "p2.e3", "=2", "p2.f3"), "p2 e2=3,d3=2,e3=2,f3=4",
-    ),
-    "blokus-dice": (
-        {"players": 2}, (EnterRoll("3,6", "Ann"),),
-        ("p1.g1", "p1.h1", "p1.i1", "p1.j1", "p1.j2", "=Take the 6 and cross out a strike"),
-        "p1 6:L5:g1,h1,i1,j1,j2:strike",
-    ),
-}  # fmt: skip
-"""For each game: options, earlier steps, the taps (``=`` marks a choice), and the resulting turn."""
 
 
 def tap(page: Any, *taps: str) -> None:
@@ -53,20 +33,26 @@ def tap(page: Any, *taps: str) -> None:
         expect(page.locator("#board .tap-mark.tapped")).to_have_count(len(tapped))
 
 
-@pytest.mark.parametrize("name", sorted(TAPPED))
+def step_of(text: str) -> Command:
+    """A roll or a turn, with the player's name before it."""
+    who, rest = text.split(" ", 1)
+    return EnterRoll(rest, "Ann") if who == "roll" else EnterTurn(rest, "Ann", who)
+
+
+@pytest.mark.parametrize("name", games())
 def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -> None:
-    options, before, taps, turn = TAPPED[name]
-    with served(name, tmp_path, options) as (running, address):
-        for command in before:
-            assert not running.tell(command).refused
+    known = known_of(name)["tapped"]
+    with served(name, tmp_path, known.get("options", {})) as (running, address):
+        for step in known.get("before", ()):
+            assert not running.tell(step_of(step)).refused
         page = visit(address, viewport=PHONE)
         page.get_by_role("button", name="Play by tapping").click()
-        tap(page, *taps)
+        tap(page, *known["taps"])
         if name == "number-drop":
             # The square shows the mark to be written.
             expect(page.locator("#board .tap-mark.tapped text")).to_have_text(["3", "2", "2", "4"])
         page.get_by_role("button", name="Play this turn").click()
-        expect(page.locator("#last")).to_contain_text(turn)
+        expect(page.locator("#last")).to_contain_text(known["turn"])
         expect(page.locator("#tapping")).to_be_hidden()
         expect(page.locator("#board .tap-mark")).to_have_count(0)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -131,8 +117,8 @@ def test_dice_are_tapped_until_they_show_the_roll(
 ) -> None:
     options: dict[str, OptionValue] = {} if name == "blockade" else {"players": 2}
     with served(name, tmp_path, options) as (running, address):
-        for command in TAPPED[name][1][:-1]:
-            assert not running.tell(command).refused
+        for step in known_of(name)["tapped"]["before"][:-1]:
+            assert not running.tell(step_of(step)).refused
         page = visit(address, viewport=PHONE, locale=locale, bypass_csp=True)
         dice = page.locator("#rolling .die")
         expect(dice).to_have_count(len(taps))

@@ -1,14 +1,13 @@
 """Shared by the tests of Blockade: the oracle's positions as states, and Hypothesis strategies."""
 
 import random
-import tomllib
-from pathlib import Path
 
 from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
 from tests.engine.games.blockade import oracle
+from tests.games.known import known_of
 from tests.present import present
 
 GAME = load("blockade")
@@ -26,11 +25,7 @@ OPTIONS = st.fixed_dictionaries(
 """Any options of a new game."""
 
 
-COUNTED = [
-    count["state"]
-    for count in tomllib.loads((Path(__file__).parents[2] / "perft" / "blockade.toml").read_text("utf-8"))["count"]
-    if "state" in count and count["turns"][0] < 100
-]
+COUNTED = [count["state"] for count in known_of("blockade")["count"] if "state" in count and count["turns"][0] < 100]
 """Positions with few, counted turns; in most of them the moves of the two colours are entangled."""
 
 
