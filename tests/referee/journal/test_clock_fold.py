@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api import Game
-from engine.registry import load
+from engine.registry import games, load
 from engine.support.players import parse_announcement, who_plays
 from referee.clocks.clock import Clock, ClockFace, ClockMode, PauseReason, TimeControl
 from referee.errors import ClockError
@@ -179,7 +179,7 @@ def test_the_fold_agrees_with_the_ledger(mode: ClockMode, script: list[tuple[str
     assert again.face(on.now) == live.face(on.now)
 
 
-@pytest.mark.parametrize("name", ["deblockle", "diaballik", "blockade", "blokus-dice", "number-drop"])
+@pytest.mark.parametrize("name", games())
 def test_every_player_has_a_clock(name: str) -> None:
     game = load(name)
     start = game.rules.new({"players": 2} if game.printed_sheet is not None else {})

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from engine.registry import load
+from engine.registry import games, load
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.clocks.clock import ClockFace, ClockMode
@@ -46,10 +46,8 @@ from referee.web.languages import sentences
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 
-GAMES = ("blockade", "blokus-dice", "deblockle", "diaballik", "number-drop")
 
-
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_the_table_of_every_game_is_a_document(name: str) -> None:
     port = port_of(name)
     client = client_of(port)

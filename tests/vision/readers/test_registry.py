@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.registry import load
+from engine.registry import games, load
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Rectangle
 from vision.layout.pieces import BlockPieces, GridSurface, Ink, NamedPieces, Tray
@@ -30,10 +30,8 @@ from vision.readers.registry import (
 )
 from vision.reading import HindranceKind
 
-GAMES = ("blockade", "blokus-dice", "deblockle", "diaballik", "number-drop")
 
-
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", games())
 def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
     game: str, camera: CameraModel, tmp_path: Path
 ) -> None:
@@ -48,7 +46,7 @@ def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
     check_looks(layout, load(game).looks)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", games())
 def test_readers_that_are_dropped_leave_nothing_for_the_garbage_collector(game: str, camera: CameraModel) -> None:
     layout = default_layout(game)
     table_reader(camera, layout, None)
