@@ -115,25 +115,25 @@ def test_a_cells_print_is_like_its_own_unlike_a_blank_and_more_unlike_another() 
 
 def test_a_probability_follows_from_the_differences_of_unlikeness(monkeypatch: pytest.MonkeyPatch) -> None:
     grey = plain(0.4, 0.4, 0.4)
-    tiles = learn_tiles(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), list("abc"), "it")
+    taught = learn_tiles(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), list("abc"), "it")
     image, grid = row_of(with_print(grey, 0.25), with_print(grey, 0.4, upright=False), with_print(grey, 0.95))
     odds = []
     for sharpness in (5.0, 10.0):
         with monkeypatch.context() as patch:
             patch.setattr(tiles, "_SETTINGS", TileSettings(sharpness=sharpness))
-            (read,) = tiles.read(image, grid, "it")
+            (read,) = taught.read(image, grid, "it")
         assert [cell.symbol for cell in read] == list("abc")
         for cell in read:
             assert cell.probability == max(cell.probabilities.values()) == cell.probabilities[cell.symbol]
             assert set(cell.probabilities) == {"a", "b", "c", UNKNOWN}
         odds.append(np.log([cell.probability / cell.probabilities[UNKNOWN] for cell in read]))
     assert odds[1] == pytest.approx(2 * odds[0], rel=1e-6)
-    (usual,) = tiles.read(image, grid, "it")
+    (usual,) = taught.read(image, grid, "it")
     assert np.log(usual[0].probability / usual[0].probabilities[UNKNOWN]) == pytest.approx(10 * odds[0][0], rel=1e-6)
-    (same,) = tiles.read(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), "it")
+    (same,) = taught.read(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), "it")
     assert np.log(same[0].probability / same[0].probabilities[UNKNOWN]) == pytest.approx(50 * 0.24, abs=0.7)
     monkeypatch.setattr(tiles, "_SETTINGS", TileSettings(unknown=-1.0))
-    (strict,) = tiles.read(image, grid, "it")
+    (strict,) = taught.read(image, grid, "it")
     assert [cell.symbol for cell in strict] == [UNKNOWN] * 3
 
 
