@@ -103,7 +103,6 @@ _WITHOUT_A_PAGE = (
 _SILENT = frozenset(
     {
         "hall/tournament/standings.py",
-        "referee/judge/acceptance.py",
         "referee/judge/explanations.py",
         "referee/judge/settings.py",
         "referee/judge/verdict.py",

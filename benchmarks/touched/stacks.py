@@ -45,7 +45,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge.belief import Belief, override_belief
 from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
-from referee.judge.evidence.stacks import stack_doubts
+from referee.judge.evidence.turns import stack_doubts
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.pooled_reading import PooledReading, pool

@@ -9,7 +9,6 @@ from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
-from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice, names_of
 from referee.judge.evidence.earlier_pictures import (
     KnownPiece,
@@ -23,11 +22,21 @@ from referee.judge.evidence.earlier_readings import (
     given_earlier_readings,
     readings_to_keep,
 )
-from referee.judge.explanations import Changes, shown_changes
-from referee.judge.explorer import JudgeContext, apply_turns, changes_between
+from referee.judge.explanations import shown_changes
+from referee.judge.explorer import Changes, JudgeContext, apply_turns, changes_between
 from referee.judge.faults import StandingFault
 from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading, pool
+from referee.judge.verdict import Ruling, VerdictKind
 from vision.reading import PlaceChange, Reading
+
+
+@dataclass(frozen=True)
+class PendingTurn(Generic[TurnT]):
+    """A whole turn that waits to be ended, what it changed, and the reading it was seen in; no turns if none waits."""
+
+    turns: tuple[TurnT, ...] = ()
+    changes: Changes = frozenset()
+    seen: PooledReading | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,7 @@ class Belief(Generic[StateT, TurnT]):
         observations = replace(self.observations, since_s=self.observations.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), observations=observations, dice=self.dice)
 
-    def still_taken_back(
+    def open_take_backs(
         self, context: JudgeContext[StateT, TurnT], table: Appearance, believed: Appearance
     ) -> frozenset[Changes]:
         """Return what was taken back on this ``table``, as changes from what is ``believed`` now.
@@ -166,7 +175,7 @@ class Belief(Generic[StateT, TurnT]):
             for part in context.by_sheet(changes_between(believed, {**table, **dict(changes)}))
         )
 
-    def once_touched(self, context: JudgeContext[StateT, TurnT]) -> Belief[StateT, TurnT]:
+    def after_pending_turn(self, context: JudgeContext[StateT, TurnT]) -> Belief[StateT, TurnT]:
         """Return the belief after a turn that waits for the next player's touch, if one does."""
         turns = self.pending.turns
         return self.with_states(apply_turns(context.game, self.states, turns)) if turns else self
@@ -174,6 +183,12 @@ class Belief(Generic[StateT, TurnT]):
     def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""
         return replace(self, conversation=replace(self.conversation, asked_about=changes))
+
+    def with_asked_disputes(self, ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
+        """Return a copy that remembers which disagreements between camera and sensors a question is about."""
+        asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
+        disputes = frozenset(asked & seen.disputed.keys())
+        return replace(self, conversation=replace(self.conversation, asked_disputes=disputes)) if asked else self
 
     def after_sensing(self, seen: PooledReading) -> Belief[StateT, TurnT]:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
@@ -187,12 +202,12 @@ class Belief(Generic[StateT, TurnT]):
         looked = replace(known, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
         return replace(self, observations=looked)
 
-    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
+    def distrust_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
         wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
         return replace(self, observations=replace(self.observations, doubted={**self.observations.doubted, **wrong}))
 
-    def with_pieces_of(
+    def remember_pieces(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
         """Return a copy that remembers the stacks and discs seen as believed, and earlier ones that are not seen now.
@@ -212,7 +227,7 @@ class Belief(Generic[StateT, TurnT]):
         pieces = pieces_as_believed(context.game, state, seen, self.observations.pieces) | kept
         return replace(self, observations=replace(self.observations, pieces=pieces))
 
-    def with_misreadings_told(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
+    def learn_misreadings(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
         """Learn from a person's corrections how the camera misreads those places, so that it need not be ignored there.
 
         A stack must look as when the person spoke, and a sign must be in sight then and now.
@@ -296,12 +311,14 @@ def override_belief(
         for part in context.by_sheet(changes_between(looks, game.table.appearance(state)))
     }
     # Where turns are undone one after another, the table shows each of them on top of those before it.
-    taken_back |= belief.still_taken_back(context, before if undone else looks, looks)
+    taken_back |= belief.open_take_backs(context, before if undone else looks, looks)
     handwritten = context.has_sheets
     looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
     if undone:
         # The next turn may have begun.
-        shown = _shown_with_turn(context, belief, before, looked)
+        ignored = belief.override.ignored | observations.disputed.keys()
+        seen = PooledReading(looked, frozenset(), observations.looked_s, 0).without(ignored)
+        shown = shown_changes(before, seen, context.settings.unsure_log_odds)
         on_top = context.by_sheet(changes_between(looks, {**before, **dict(shown)}))
         taken_back |= {part for part in on_top if any(not part.isdisjoint(each) for each in taken_back)}
     # Where the camera agreed, there is nothing to override.
@@ -311,10 +328,10 @@ def override_belief(
     unseen = {place for place in places if observations.looked and place not in observations.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in observations.sensed.items() if says != (before[place] != EMPTY)}
-    believed = belief.with_states(states).doubting_sensors(said, looks)
+    believed = belief.with_states(states).distrust_sensors(said, looks)
     earlier = {**observations.earlier, **readings_to_keep(observations.looked, unchanged, looks)}
     # What the person changed may not have been on the table yet at the latest look.
-    pieces = believed.with_pieces_of(context, looked).observations.pieces
+    pieces = believed.remember_pieces(context, looked).observations.pieces
     pieces = unchanged_pieces(game, belief.states[0], pieces) if belief.states else {}
     return replace(
         believed,
@@ -326,22 +343,10 @@ def override_belief(
     )
 
 
-def _shown_with_turn(
-    context: JudgeContext[StateT, TurnT],
-    belief: Belief[StateT, TurnT],
-    believed: Appearance,
-    looked: Mapping[Place, PooledPlace],
-) -> Changes:
-    """Return what the latest look showed besides what was believed, without the places that the judge ignores."""
-    seen = PooledReading(looked, frozenset(), belief.observations.looked_s, 0)
-    ignored = belief.override.ignored | belief.observations.disputed.keys()
-    return shown_changes(believed, seen.without(ignored), context.settings.unsure)
-
-
 def _known_dice(game: Game[StateT, TurnT], state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:
     """Return the dice seen and, out of sight, those of rolls that only a person saw."""
     if seen is None:
         return None
     roll = None if game.dice is None else game.dice.roll_of(state)
-    told = seen if roll is None else seen.with_told(roll, names_of(game, state))
+    told = seen if roll is None else seen.with_typed_roll(roll, names_of(game, state))
     return told.with_others(before.out_of_sight)

@@ -1,4 +1,4 @@
-"""Everything that could explain a table, which explanation is best, and by how much.
+"""Everything that could explain a table, which explanation is best, by how much, and which turns that accepts.
 
 Pure; sentences for people are written elsewhere.
 """
@@ -7,44 +7,55 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from operator import itemgetter
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.values import EMPTY, Appearance, LookName, Place
-from referee.judge.evidence.stacks import count_contradiction
+from engine.errors import IllegalTurnError
+from engine.values import EMPTY, Breach, LookName, Place
+from referee.judge.belief import PendingTurn
+from referee.judge.evidence.turns import (
+    certain_sides,
+    count_contradiction,
+    height_contradiction,
+    keep_consistent_turns,
+    played_on,
+    side_contradiction,
+    stack_doubts,
+)
 from referee.judge.explanations import (
-    Changes,
     Explanation,
     ExplanationKind,
+    best_first,
+    beyond_one_turn,
     rank_by_stopovers,
-    score_changes,
+    score,
     score_touches,
     shown_changes,
     with_a_misread_sign,
     within_one_turn,
 )
-from referee.judge.explorer import JudgeContext
-from referee.judge.faults import find_breaches, piece_of
+from referee.judge.explorer import Case, Changes, apply_turn, apply_turns, changes_between, narrow_by_facings
+from referee.judge.faults import find_breaches, find_turned_pieces, piece_of
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.sequences import beyond_one_turn
+from referee.judge.settings import Trigger
+from referee.judge.verdict import AcceptedTurn
 
 
 @dataclass(frozen=True)
-class Candidates(Generic[StateT, TurnT]):
-    """Everything that could explain a table.
+class Candidates(Case[StateT, TurnT]):
+    """A case with everything that could explain it.
 
-    ``base`` is the believed appearance; ``found`` every explanation that the engine allows, best first; ``shown`` what
-    the table shows regardless of the rules, and ``illegal_score`` its score as an illegal change.
+    ``found`` is every explanation that the engine allows, best first; ``shown`` what the table shows regardless of the
+    rules, and ``illegal_score`` its score as an illegal change.
     """
 
-    context: JudgeContext[StateT, TurnT]
-    states: Sequence[StateT]
-    seen: PooledReading
-    base: Appearance
     found: Sequence[Explanation[StateT, TurnT]]
     shown: Changes
     illegal_score: float
@@ -78,7 +89,7 @@ class Candidates(Generic[StateT, TurnT]):
         It is more where both fill the same cells of a sheet, and only the handwriting tells them apart.
         """
         is_filled = all(EMPTY not in looks for looks in self._looks_after(changes).values())
-        return self.context.settings.margin + (self.context.handwriting if is_filled else 0.0)
+        return self.settings.margin + (self.context.handwriting if is_filled else 0.0)
 
     @property
     def needed_illegal_lead(self) -> float:
@@ -89,7 +100,7 @@ class Candidates(Generic[StateT, TurnT]):
         differing = self._looks_after(self.shown)
         is_new = bool(differing) and all(self.base.get(place, EMPTY) == EMPTY for place in differing)
         if self.context.has_sheets and is_new and all(EMPTY not in looks for looks in differing.values()):
-            return self.context.settings.margin + self.context.settings.misread
+            return self.settings.margin + self.settings.misread_log_odds
         return self.needed_lead(self.shown)
 
     def _looks_after(self, changes: Changes) -> dict[Place, tuple[LookName, LookName]]:
@@ -128,13 +139,13 @@ class Candidates(Generic[StateT, TurnT]):
     def _score_with_heights(self, one: Explanation[StateT, TurnT], alike: PooledReading) -> float:
         """Return the score of the turn that fits the numbers of pieces best."""
         without = one.score - score_touches(self.seen, (turn.places for turn in one.first))
-        scored = [(score_touches(self.seen, [turn.places]), turn) for turn in one.first]
+        by_touches = sorted(((score_touches(self.seen, [turn.places]), turn) for turn in one.first), key=itemgetter(0))
         best = -math.inf
-        for score, turn in sorted(scored, key=itemgetter(0), reverse=True):
+        for weight, turn in reversed(by_touches):
             # The numbers of pieces can only lower it.
-            if score <= best:
+            if weight <= best:
                 break
-            best = max(best, score - count_contradiction(self.context.game, one.state, [turn], alike))
+            best = max(best, weight - count_contradiction(self.game, one.state, [turn], alike))
         return without + best
 
     @property
@@ -151,12 +162,11 @@ class Candidates(Generic[StateT, TurnT]):
         """
         if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.found):
             return True
+        if self.best.kind is not ExplanationKind.TURN or not self.doubtful <= self.seen.places.keys():
+            return False
         after = {**self.base, **dict(self.best.changes)}
-        seen = {place: self.seen.places.get(place) for place in self.doubtful}
-        return self.best.kind is ExplanationKind.TURN and all(
-            one is not None and one.lead(one.best, after[place]) < self.context.settings.unsure
-            for place, one in seen.items()
-        )
+        seen = [(self.seen.places[place], after[place]) for place in self.doubtful]
+        return all(one.lead(one.best, look) < self.settings.unsure_log_odds for one, look in seen)
 
     @property
     def doubtful(self) -> set[Place]:
@@ -166,33 +176,32 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def touched_elsewhere(self) -> set[Place]:
         """The places whose stack looks touched although the leading explanation plays nothing there."""
-        turns = (*self.best.first, *self.best.second)
-        played_on = {*self.best.touched, *(place for turn in turns for place in turn.places)}
-        side = self.context.settings.side
-        return {place for place, touched in self.seen.touched.items() if touched > side} - played_on
+        touched = {place for place, touched in self.seen.touched.items() if touched > self.settings.side}
+        return touched - {*self.best.touched, *played_on((*self.best.first, *self.best.second))}
+
+    @property
+    def margin(self) -> float:
+        """The lead over everything else, legal or not."""
+        return self.lead if self.explains_all_shown else min(self.lead, -self.illegal_lead)
 
     @property
     def is_illegal_change_close(self) -> bool:
         """Whether an illegal change is too likely to rule out."""
-        return not self.explains_all_shown and -self.illegal_lead < self.context.settings.margin
+        return not self.explains_all_shown and -self.illegal_lead < self.settings.margin
 
 
-def find_candidates(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
-) -> Candidates[StateT, TurnT]:
+def find_candidates(case: Case[StateT, TurnT]) -> Candidates[StateT, TurnT]:
     """Find everything that could explain a table; more than one turn only where one does not suffice."""
-    settings = context.settings
-    base = context.game.table.appearance(states[0])
-    shown = shown_changes(base, seen, settings.unsure)
-    illegal_score = score_changes(base, shown, seen) + settings.illegal_prior
-    illegal_score += score_touches(seen, [[place for place, _ in shown]])
-    found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
-    if seen.visible_changes(base, found[0].changes) != shown and found[0].score < illegal_score + settings.margin:
-        if context.has_sheets:
-            found += with_a_misread_sign(context, base, states, seen, shown)
-        beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
-        found = sorted([*found, *beyond], key=lambda one: -one.score)
-    return Candidates(context, states, seen, base, found, shown, illegal_score)
+    settings = case.settings
+    shown = shown_changes(case.base, case.seen, settings.unsure_log_odds)
+    illegal_score = score(case, shown, [[place for place, _ in shown]], settings.illegal_prior, allowed=False)
+    found = rank_by_stopovers(case, within_one_turn(case))
+    if case.seen.visible_changes(case.base, found[0].changes) != shown and (
+        found[0].score < illegal_score + settings.margin
+    ):
+        signs = with_a_misread_sign(case, shown) if case.context.has_sheets else []
+        found = best_first([*found, *signs, *rank_by_stopovers(case, beyond_one_turn(case))])
+    return Candidates(case.context, case.states, case.seen, found, shown, illegal_score)
 
 
 class Conclusion(enum.Enum):
@@ -238,98 +247,98 @@ class Decision(Generic[StateT, TurnT]):
         """The leading explanation that the engine allows."""
         return self.explanations[0]
 
+    def setting_aside(self, case: Case[StateT, TurnT], places: set[Place]) -> Decision[StateT, TurnT]:
+        """Return the decision with these places set aside as well."""
+        return replace(self, set_aside=case.context.in_order(places | set(self.set_aside)))
+
     @property
     def changes(self) -> Changes:
         """What has changed: what the table shows if that is forbidden, else as the leading explanation has it."""
         return self.shown if self.conclusion is Conclusion.FORBIDDEN else self.best.changes
 
 
-def decide(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
-) -> Decision[StateT, TurnT]:
+def decide(case: Case[StateT, TurnT]) -> Decision[StateT, TurnT]:
     """Choose between the explanations that the engine allows and an illegal change.
 
     An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``, and by
     ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
     by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
-    by as much, by ``settings.added`` more on a place with a piece or ball too many, and by ``settings.misread`` more if
-    other signs in the same empty cells would be a turn. A few uncertain places that contradict an otherwise certain
-    explanation are set aside and named. On a place with only a sensor, all pieces look the same; a piece that was put
-    down there for a moment supports turns that pass it.
+    by as much, by ``settings.added_log_odds`` more on a place with a piece or ball too many, and by
+    ``settings.misread_log_odds`` more if other signs in the same empty cells would be a turn. A few uncertain places
+    that contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces
+    look the same; a piece that was put down there for a moment supports turns that pass it.
     """
-    candidates = find_candidates(context, states, seen)
-    rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
-        _forbidden,
-        _depends_on_sensors,
-        _places_set_aside,
-        _undecided_by_margin,
-        _arrived_unseen,
-        _left_unseen,
-        _touched_and_unclear,
-        _allowed,
-    )
-    return next(made for made in (rule(candidates) for rule in rules) if made is not None)
+    return next(_decisions(find_candidates(case)))
+
+
+def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, TurnT]]:
+    """Yield the decisions that the evidence asks for; the first one counts."""
+    seen, base, best, margin = found.seen, found.base, found.best, found.settings.margin
+    is_forbidden = not found.explains_all_shown and found.illegal_lead >= found.needed_illegal_lead
+    if is_forbidden and not _lacks_one_sensor(found) and not _is_illegible(found):
+        if objects := _perhaps_objects(found):
+            yield _set_objects_aside(found, objects)
+        # Explanations that contradict a certain place were not considered, so the lead may be overstated.
+        least = min((seen.places[place].certainty for place, _ in found.shown), default=0.0)
+        lead = min(found.illegal_lead, max(margin, least + found.settings.illegal_prior))
+        yield Decision(Conclusion.FORBIDDEN, found.leading, found.shown, lead)
+    differing = {place for one in found.rivals for place, _ in one.changes ^ best.changes}
+    if found.is_illegal_change_close:
+        # Ignoring one sensor would mean trusting another one instead.
+        rivals = tuple(one for one in found.rivals if not _goes_on(best, one))
+        if rivals and any(seen.only_sensed(place) for place in found.doubtful):
+            every = [seen.observable_changes(base, one.changes) for one in (*rivals, best)]
+            yield _undecided(found, {place for each in every for place, _ in found.shown ^ each}, rivals, found.lead)
+        without = _decide_without_doubtful(found)
+        yield without or _undecided(found, found.doubtful | differing, (*found.leading, *found.rivals))
+    if found.rivals:
+        observed = seen.observable_changes(base, best.changes)
+        alike = all(seen.observable_changes(base, one.changes) == observed for one in found.rivals)
+        yield _undecided(found, differing, found.rivals, found.margin, alike=alike)
+    for places in (_arrived_unseen(found), _left_unseen(found), _touched_and_unclear(found)):
+        if places:
+            yield _undecided(found, places, found.leading)
+    # One uncertain square lowers the margin, but not below the prior against an illegal change.
+    certainty = min((one.certainty for one in seen.places.values()), default=0.0)
+    lead = min(found.margin, max(certainty, -found.settings.illegal_prior))
+    unsensed, unseen = (_unsensed(found), _unseen(found)) if best.kind is ExplanationKind.NOTHING else ((), ())
+    yield Decision(Conclusion.ALLOWED, found.leading, found.shown, lead, unsensed=unsensed, unseen=unseen)
 
 
 def _undecided(
-    case: Candidates[StateT, TurnT],
+    found: Candidates[StateT, TurnT],
     places: set[Place],
     rivals: tuple[Explanation[StateT, TurnT], ...],
-    margin: float,
+    margin: float = 0.0,
     *,
     alike: bool = False,
 ) -> Decision[StateT, TurnT]:
     """Leave it undecided because of these places."""
-    in_order = case.context.in_order(places)
-    rather_illegal = not case.explains_all_shown and case.illegal_lead > 0
+    in_order = found.context.in_order(places)
+    is_rather_illegal = not found.explains_all_shown and found.illegal_lead > 0
+    conclusion, leading = Conclusion.UNDECIDED, found.leading
     return Decision(
-        Conclusion.UNDECIDED,
-        case.leading,
-        case.shown,
-        margin,
-        in_order,
-        rivals,
-        alike=alike,
-        rather_illegal=rather_illegal,
+        conclusion, leading, found.shown, margin, in_order, rivals, alike=alike, rather_illegal=is_rather_illegal
     )
 
 
-def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Forbid what no legal turn explains."""
-    if case.explains_all_shown or case.illegal_lead < case.needed_illegal_lead:
-        return None
-    if _lacks_one_sensor(case) or _is_illegible(case):
-        return None
-    if objects := _perhaps_objects(case):
-        return _set_objects_aside(case, objects)
-    # Explanations that contradict a certain place were not considered, so the lead may be overstated.
-    settings = case.context.settings
-    least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
-    margin = min(case.illegal_lead, max(settings.margin, least + settings.illegal_prior))
-    return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
-
-
-def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
+def _lacks_one_sensor(found: Candidates[StateT, TurnT]) -> bool:
     """Return whether whole turns explain all but one sensor elsewhere, which is too little to name a fault."""
-    best, doubtful = case.best, case.doubtful
+    best, doubtful = found.best, found.doubtful
     is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
-    return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
+    return is_whole and one_elsewhere and all(found.seen.only_sensed(place) for place in doubtful)
 
 
-def _perhaps_objects(case: Candidates[StateT, TurnT]) -> set[Place]:
+def _perhaps_objects(found: Candidates[StateT, TurnT]) -> set[Place]:
     """Return the places with a piece or ball too many that may well be an object; none if turns add pieces."""
-    settings = case.context.settings
-    if case.context.game.adds_pieces:
-        return set()
-    needed = settings.margin + settings.added - settings.illegal_prior
+    settings = found.settings
+    needed = settings.margin + settings.added_log_odds - settings.illegal_prior
     # Sensors feel no objects.
-    if any(case.seen.only_sensed(place) for place, _ in case.shown):
+    if found.game.adds_pieces or any(found.seen.only_sensed(place) for place, _ in found.shown):
         return set()
-    unsure = {place for place, look in case.shown if _lead_over_other_pieces(case.seen.places[place], look) < needed}
-    if not unsure:
-        return set()
-    breaches = find_breaches(case.context, case.states, case.shown, case.seen)
+    unsure = {place for place, look in found.shown if _lead_over_other_pieces(found.seen.places[place], look) < needed}
+    breaches = find_breaches(found, found.shown) if unsure else ()
     return unsure & {place for one in breaches if one.adds for place in one.places}
 
 
@@ -338,157 +347,298 @@ def _lead_over_other_pieces(seen: PooledPlace, look: LookName) -> float:
     return min(seen.lead(look, other) for other in seen.log_probabilities if piece_of(other) != piece_of(look))
 
 
-def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:
+def _set_objects_aside(found: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:
     """Decide without the places that may hold an object, and set these aside; ask about everything if that fails."""
-    without = decide(case.context, case.states, case.seen.without(objects))
-    if arrivals := _arrivals_like(case, objects, without):
-        return decide(case.context, case.states, case.seen.without(objects | arrivals))
-    if without.conclusion is Conclusion.UNDECIDED or len(objects) > case.context.settings.most_set_aside:
-        return _undecided(case, {place for place, _ in case.shown}, case.leading, 0.0)
-    return replace(without, set_aside=case.context.in_order(objects | set(without.set_aside)))
+    without = decide(found.without(objects))
+    if arrivals := _arrivals_like(found, objects, without):
+        return decide(found.without(objects | arrivals))
+    if without.conclusion is Conclusion.UNDECIDED or len(objects) > found.settings.most_set_aside:
+        return _undecided(found, {place for place, _ in found.shown}, found.leading)
+    return without.setting_aside(found, objects)
 
 
 def _arrivals_like(
-    case: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
+    found: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
 ) -> set[Place]:
     """Return the visible places whose new piece may be an object, while the piece itself is on one of ``objects``."""
-    alike = {piece_of(case.seen.places[place].best) for place in objects}
-    found = set()
+    alike = {piece_of(found.seen.places[place].best) for place in objects}
+    arrivals = set()
     for place, look in without.best.changes:
-        if place not in case.seen.hidden and piece_of(look) in alike:
-            other = decide(case.context, case.states, case.seen.without({place}))
+        if place not in found.seen.hidden and piece_of(look) in alike:
+            other = decide(found.without({place}))
             if other.conclusion is Conclusion.ALLOWED and any(at in objects for at, _ in other.best.changes):
-                found.add(place)
-    return found
+                arrivals.add(place)
+    return arrivals
 
 
-def _is_illegible(case: Candidates[StateT, TurnT]) -> bool:
+def _is_illegible(found: Candidates[StateT, TurnT]) -> bool:
     """Return whether a cell of a sheet that contradicts the turns holds no clear sign; it may be an object."""
-    margin = case.context.settings.margin
-    marks = (case.seen.places[place] for place, _ in case.shown if place in case.doubtful)
-    return case.context.handwriting > 0 and any(one.certainty < margin for one in marks)
-
-
-def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask where ignoring one sensor would mean trusting another one instead."""
-    if not case.is_illegal_change_close:
-        return None
-    rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
-    if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
-        return None
-    every = [case.seen.observable_changes(case.base, one.changes) for one in (*rivals, case.best)]
-    return _undecided(case, {place for observed in every for place, _ in case.shown ^ observed}, rivals, case.lead)
+    marks = (found.seen.places[place] for place, _ in found.shown if place in found.doubtful)
+    return found.context.handwriting > 0 and any(one.certainty < found.settings.margin for one in marks)
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
     """Return whether ``other`` has the same turn and something after it."""
-    beyond = other.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-    return beyond and best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
+    is_same_turn = best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
+    return other.kind.is_beyond_one and is_same_turn
 
 
-def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+def _decide_without_doubtful(found: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Set aside a few doubtful places where all others are certain."""
-    if not case.is_illegal_change_close:
-        return None
-    best, doubtful = case.best, case.doubtful
-    differing = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
-    undecided = _undecided(case, doubtful | differing, (*case.leading, *case.rivals), 0.0)
+    best, doubtful = found.best, found.doubtful
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
-    changed = {place for place, _ in best.changes}
-    if under_way or doubtful & (changed | case.touched_elsewhere):
-        return undecided
-    if len(doubtful) > case.context.settings.most_set_aside:
-        return undecided
-    if best.kind is not ExplanationKind.NOTHING and _is_piece_missed(case):
-        return undecided
-    without = decide(case.context, case.states, case.seen.without(doubtful))
-    if without.conclusion is not Conclusion.ALLOWED or without.best.changes != best.changes:
-        return undecided
-    return replace(without, set_aside=case.context.in_order(doubtful | set(without.set_aside)))
+    if under_way or doubtful & ({place for place, _ in best.changes} | found.touched_elsewhere):
+        return None
+    is_missed = best.kind is not ExplanationKind.NOTHING and _is_piece_missed(found)
+    if is_missed or len(doubtful) > found.settings.most_set_aside:
+        return None
+    without = decide(found.without(doubtful))
+    is_same = without.conclusion is Conclusion.ALLOWED and without.best.changes == best.changes
+    return without.setting_aside(found, doubtful) if is_same else None
 
 
-def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
+def _is_piece_missed(found: Candidates[StateT, TurnT]) -> bool:
     """Return whether a sensor misses a piece where it stood: a turn may have taken it to a dead sensor."""
-    sensed = [place for place in case.doubtful if case.seen.only_sensed(place)]
-    return any(case.base[place] != EMPTY and case.seen.places[place].best == EMPTY for place in sensed)
+    sensed = [place for place in found.doubtful if found.seen.only_sensed(place)]
+    return any(found.base[place] != EMPTY and found.seen.places[place].best == EMPTY for place in sensed)
 
 
-def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask where something else explains the table nearly as well."""
-    if not case.rivals and not case.is_illegal_change_close:
-        return None
-    best, seen, base = case.best, case.seen, case.base
-    places = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
-    alike = all(
-        seen.observable_changes(base, one.changes) == seen.observable_changes(base, best.changes) for one in case.rivals
-    )
-    return _undecided(case, places, case.rivals, _margin(case), alike=alike)
+def _arrived_unseen(found: Candidates[StateT, TurnT]) -> set[Place]:
+    """Return the hidden places where a piece arrived."""
+    if found.best.kind is ExplanationKind.NOTHING:
+        return set()
+    return {place for place, look in found.best.changes if look != EMPTY and place in found.seen.hidden}
 
 
-def _margin(case: Candidates[StateT, TurnT]) -> float:
-    return case.lead if case.explains_all_shown else min(case.lead, -case.illegal_lead)
+def _left_unseen(found: Candidates[StateT, TurnT]) -> set[Place]:
+    """Return the hidden places that a piece may have come from, if there are several."""
+    hidden = found.seen.hidden
+    if found.best.kind is ExplanationKind.NOTHING or not hidden:
+        return set()
+    left = {place for place, look in found.best.changes if look == EMPTY and place in hidden}
+    arrived = {piece_of(look) for _, look in found.best.changes if look != EMPTY}
+    alike = {place for place in hidden - left if found.base[place] != EMPTY and piece_of(found.base[place]) in arrived}
+    return left | alike if left and alike else set()
 
 
-def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask where a piece arrived on a hidden place."""
-    unseen = {place for place, look in case.best.changes if look != EMPTY and place in case.seen.hidden}
-    if not unseen or case.best.kind is ExplanationKind.NOTHING:
-        return None
-    return _undecided(case, unseen, case.leading, 0.0)
+def _touched_and_unclear(found: Candidates[StateT, TurnT]) -> set[Place]:
+    """Return the stacks that look touched and are unclear although the leading explanation plays nothing there."""
+    margin = found.settings.margin
+    return {place for place in found.touched_elsewhere if found.seen.places[place].certainty < margin}
 
 
-def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask where a piece came from a hidden place and could have come from another one."""
-    if case.best.kind is ExplanationKind.NOTHING or not case.seen.hidden:
-        return None
-    left = {place for place, look in case.best.changes if look == EMPTY and place in case.seen.hidden}
-    others = {place for place in case.seen.hidden - left if case.base[place] != EMPTY}
-    arrived = {piece_of(look) for _, look in case.best.changes if look != EMPTY}
-    alike = {place for place in others if piece_of(case.base[place]) in arrived}
-    if not left or not alike:
-        return None
-    return _undecided(case, left | alike, case.leading, 0.0)
-
-
-def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask about stacks that look touched and are unclear although the leading explanation plays nothing there."""
-    margin = case.context.settings.margin
-    unclear = {place for place in case.touched_elsewhere if case.seen.places[place].certainty < margin}
-    return _undecided(case, unclear, case.leading, 0.0) if unclear else None
-
-
-def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
-    # One uncertain square lowers the margin, but not below the prior against an illegal change.
-    surest = max(
-        min((one.certainty for one in case.seen.places.values()), default=0.0), -case.context.settings.illegal_prior
-    )
-    nothing = case.best.kind is ExplanationKind.NOTHING
-    return Decision(
-        Conclusion.ALLOWED,
-        case.leading,
-        case.shown,
-        min(_margin(case), surest),
-        unsensed=_unsensed(case) if nothing else (),
-        unseen=_unseen(case) if nothing else (),
-    )
-
-
-def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
+def _unseen(found: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
     """Return the hidden places where a turn or an illegal move would change nothing visible."""
-    hidden = case.seen.hidden
+    hidden = found.seen.hidden
     if not hidden:
         return ()
     turns = [
-        case.seen.observable_changes(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN
+        found.seen.observable_changes(found.base, one.changes)
+        for one in found.found
+        if one.kind is ExplanationKind.TURN
     ]
-    played_on = {place for observed in turns if all(at in hidden for at, _ in observed) for place, _ in observed}
+    played = {place for observed in turns if all(at in hidden for at, _ in observed) for place, _ in observed}
     # Hidden pieces may have swapped places.
-    moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
-    return case.context.in_order(played_on or moved_on)
+    moved_on = set(hidden) if len({found.base[place] for place in hidden}) > 1 else set()
+    return found.context.in_order(played or moved_on)
 
 
-def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
+def _unsensed(found: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
     """Return the turns after which sensors can't tell that the table has changed."""
-    turns = [one for one in case.found if one.kind is ExplanationKind.TURN and one.changes]
-    return tuple(one for one in turns if not case.seen.noticeable_changes(case.base, one.changes))
+    turns = [one for one in found.found if one.kind is ExplanationKind.TURN and one.changes]
+    return tuple(one for one in turns if not found.seen.noticeable_changes(found.base, one.changes))
+
+
+_DOUBTED_SHARE = 0.3
+"""Share of the clearest stack's log-odds against a turn from which others are named too. Lower: more are named."""
+
+
+@dataclass(frozen=True)
+class Resolved(Generic[TurnT]):
+    """The turns of an explanation in order, or the candidates for the first when they can't be told apart.
+
+    ``contradiction`` is the log-odds of the side faces seen against the turns. ``doubted`` are the stacks that
+    contradict the only candidate, the clearest one first.
+    """
+
+    turns: tuple[TurnT, ...]
+    candidates: tuple[TurnT, ...] = ()
+    contradiction: float = 0.0
+    doubted: tuple[Place, ...] = ()
+
+
+def resolve(case: Case[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]]) -> Resolved[TurnT]:
+    """Reduce explanations that leave the same appearance to one turn, or to two in a row.
+
+    Look-alikes are told apart by side faces and heights, or else combined into one turn that stands for all of them.
+    Where neither works, or the stacks contradict the best one, the result has candidates instead of turns. Of two turns
+    in a row of which only the second is unclear, the result is the first.
+    """
+    game, explorer, side, seen = case.game, case.context.explorer, case.settings.side, case.seen
+    by_sides: dict[tuple[TurnT, ...], float] = {}
+    costs: dict[tuple[TurnT, ...], float] = {}
+    starts: dict[tuple[TurnT, ...], list[StateT]] = defaultdict(list)
+    for one in explanations:
+        start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
+        kept = keep_consistent_turns(game, start, one.second or one.first, seen, side)
+        for turn in explorer.combined(kept):
+            sequence = (one.first[0], turn) if one.second else (turn,)
+            cost = side_contradiction(game, one.state, sequence, seen)
+            by_sides[sequence] = min(cost, by_sides.get(sequence, math.inf))
+            cost += height_contradiction(game, one.state, sequence, seen)
+            costs[sequence] = min(cost, costs.get(sequence, math.inf))
+            starts[sequence].append(one.state)
+    best = min(costs.values())
+    sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
+    # The second turn can't be entered before the first.
+    firsts = tuple(dict.fromkeys(sequence[0] for sequence in sequences))
+    if len(firsts) > 1:
+        return Resolved((), firsts)
+    least = min(by_sides[sequence] for sequence in sequences)
+    if len(sequences) > 1:
+        return Resolved(firsts, contradiction=least)
+    against = min((stack_doubts(game, state, sequences[0], seen) for state in starts[sequences[0]]), key=_total)
+    if _total(against) < case.settings.stacks:
+        return Resolved(sequences[0], contradiction=least)
+    doubted = [place for place, doubt in against.items() if doubt >= _DOUBTED_SHARE * max(against.values())]
+    return Resolved((), firsts, doubted=tuple(sorted(doubted, key=lambda place: -against[place])))
+
+
+def _total(doubts: Mapping[Place, float]) -> float:
+    return math.fsum(doubts.values())
+
+
+def resolve_first(case: Case[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]]) -> Resolved[TurnT]:
+    """Reduce explanations by a turn and part of the next to that first turn; the part is ignored."""
+    firsts = tuple(dict.fromkeys(one.first[0] for one in explanations))
+    if len(firsts) > 1:
+        return Resolved((), firsts)
+    # A piece that has since moved on tells nothing about that turn.
+    costs = (side_contradiction(case.game, one.state, firsts, case.seen.without(one.touched)) for one in explanations)
+    return Resolved(firsts, contradiction=min(costs))
+
+
+@dataclass(frozen=True)
+class Advance(Generic[StateT]):
+    """The states after accepted turns, the steps that led there, and the sightings that were dropped."""
+
+    states: tuple[StateT, ...]
+    steps: tuple[AcceptedTurn, ...]
+    dropped: tuple[Place, ...]
+
+
+def advance(case: Case[StateT, TurnT], turns: Sequence[TurnT], *, by_sides: bool = True) -> Advance[StateT]:
+    """Apply accepted turns, and narrow the last state by the side faces seen."""
+    current = case.states
+    dropped: tuple[Place, ...] = ()
+    steps = []
+    for turn in turns:
+        current = apply_turn(case.game, current, turn)
+        steps.append(AcceptedTurn(turn, current))
+    if by_sides:
+        current, dropped = narrow_by_sides(replace(case, states=current))
+        steps[-1] = replace(steps[-1], states=current)
+    return Advance(current, tuple(steps), dropped)
+
+
+def ends_game(case: Case[StateT, TurnT], turns: Sequence[TurnT]) -> bool:
+    """Return whether these turns end the game from every one of the states; false without turns."""
+    after = apply_turns(case.game, case.states, turns)
+    return bool(turns) and bool(after) and all(case.game.rules.outcome(state) is not None for state in after)
+
+
+def narrow_by_sides(case: Case[StateT, TurnT]) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
+    """Keep the states that agree with the side faces read with certainty.
+
+    Also return the places whose sighting was dropped. A sighting counts only where the top looks as believed, since the
+    sides of another piece tell nothing.
+    """
+    seen = case.seen.places
+    places = [at for at, look in case.base.items() if look != EMPTY and at in seen and seen[at].best == look]
+    return narrow_by_facings(case.game, case.states, certain_sides(case.seen, places, case.settings.side))
+
+
+@dataclass(frozen=True)
+class SideCheck:
+    """What the side faces seen say against turns, if anything.
+
+    They certainly contradict a single turn, and the engine knows the ``breaches`` that were done instead, or they rule
+    out several turns in a row; or a piece elsewhere was ``turned`` on its place, given as breaches; or they contradict
+    the turns, but not with certainty (``is_doubtful``).
+    """
+
+    breaches: tuple[Breach, ...] = ()
+    rules_out: bool = False
+    turned: tuple[Breach, ...] = ()
+    is_doubtful: bool = False
+
+
+def weigh_sides(
+    case: Case[StateT, TurnT],
+    resolved: Resolved[TurnT],
+    explanation: Explanation[StateT, TurnT],
+    set_aside: frozenset[Place],
+) -> SideCheck:
+    """Weigh turns that explain a table by the side faces seen on their places and on all others."""
+    if resolved.contradiction >= case.settings.turned:
+        if explanation.kind is not ExplanationKind.TURN:
+            return SideCheck(rules_out=True)
+        if breaches := find_breaches(case, explanation.changes):
+            return SideCheck(breaches)
+    elsewhere = case.without({*set_aside, *played_on(resolved.turns), *explanation.touched})
+    if turned := find_turned_pieces(elsewhere, case.settings.side):
+        return SideCheck(turned=turned)
+    return SideCheck(is_doubtful=resolved.contradiction >= case.settings.side)
+
+
+def same_piece_moves_on(case: Case[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]]) -> bool:
+    """Return whether the same player plays again after these first turns, and has begun with the same piece."""
+    firsts = [(turn, one) for one in explanations for turn in one.first]
+    after = [state for turn, _ in firsts for state in apply_turn(case.game, case.states, turn)]
+    again = bool(after) and all(state.to_move == case.states[0].to_move for state in after)
+    return again and any({*turn.places} & {*one.touched} for turn, one in firsts)
+
+
+def was_ended_by_touch(
+    case: Case[StateT, TurnT], pending: PendingTurn[TurnT], decision: Decision[StateT, TurnT], trigger: Trigger
+) -> bool:
+    """Return whether the table shows the waiting turn and something done after it.
+
+    What was done after it may be part of a turn, a turn, or more, and need not be certain. Once the table has rested
+    and still shows the waiting turn, it may also be a fault.
+    """
+    if not (pending.turns and trigger.ends_by_touch):
+        return False
+    if decision.conclusion is Conclusion.ALLOWED and not decision.best.kind.is_beyond_one:
+        return False
+    following = decide(replace(case, states=apply_turns(case.game, case.states, pending.turns)))
+    if not _do_sides_fit(case, pending.turns):
+        # They may fit that turn and whole turns after it, perhaps of the same piece.
+        is_two = following.best.kind is ExplanationKind.TWO_TURNS and following.conclusion is Conclusion.ALLOWED
+        later = product(following.best.first, following.best.second) if is_two else ()
+        if not any(_do_sides_fit(case, (*pending.turns, *turns)) for turns in later):
+            return False
+    if following.conclusion is Conclusion.FORBIDDEN:
+        # An object laid on its piece afterwards does not undo it.
+        waiting = case.seen.visible_changes(case.base, pending.changes)
+        return trigger is Trigger.TOUCH_RESTED and waiting < decision.shown
+    return following.best.kind is not ExplanationKind.NOTHING
+
+
+def _do_sides_fit(case: Case[StateT, TurnT], turns: Sequence[TurnT]) -> bool:
+    """Return whether the side faces fit turns from any of the states that allow them."""
+    for state in case.states:
+        with suppress(IllegalTurnError):
+            if side_contradiction(case.game, state, turns, case.seen) < case.settings.side:
+                return True
+    return False
+
+
+def reading_of_turns(case: Case[StateT, TurnT], turns: Sequence[TurnT], pending: PendingTurn[TurnT]) -> PooledReading:
+    """Return the reading that shows the accepted turns: the newest may also show what was done after them."""
+    if pending.seen is None or len(turns) > 1:
+        return case.seen
+    after = apply_turn(case.game, case.states, turns[0])
+    left = changes_between(case.base, case.game.table.appearance(after[0]))
+    return pending.seen if left == pending.changes else case.seen

@@ -117,7 +117,7 @@ class SeenDice:
         names = {die.name for die in self.dice}
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
-    def with_told(self, roll: Roll, names: Sequence[str]) -> SeenDice:
+    def with_typed_roll(self, roll: Roll, names: Sequence[str]) -> SeenDice:
         """Return these dice and, as out of sight, the other dice of a roll that a person told.
 
         ``names`` are those of the roll's dice; empty where dice have none.
@@ -153,8 +153,8 @@ class SeenDice:
 class Match:
     """How ``count`` dice compare with ``before`` earlier ones.
 
-    ``same_place`` of them lie where one lay, perhaps nudged. ``same_face`` show a face that was up; a named die must
-    show its own. The ``fresh`` ones were touched since.
+    ``same_place`` of them lie where one lay, perhaps nudged; ``same_face`` show a face that was up, a named die its
+    own. The ``fresh`` ones were touched since.
     """
 
     count: int

@@ -1,10 +1,10 @@
-"""What the engine allows from a state, cached, and the context in which the judge works."""
+"""What the engine allows from a state, cached; the context in which the judge works, and the case it has to decide."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import Generic
 
@@ -13,6 +13,7 @@ from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.showing import silent_turns, turns_showing, unfinished_showing
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place, Unfinished
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import JudgeSettings
 
 _CACHE_SIZE = 256
@@ -24,7 +25,10 @@ does not look for two turns in a row.
 MOST_WEIGHED = 150
 """The most turns looked at, nearest first, in a game that is slow to list; more would end in a question anyway."""
 
-_HashableCouldBe = tuple[tuple[Place, tuple[LookName, ...]], ...]
+Changes = frozenset[tuple[Place, LookName]]
+"""The places that look different, and how."""
+
+_HashableLooks = tuple[tuple[Place, tuple[LookName, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Expansion(Generic[StateT, TurnT]):
 
     state: StateT
     appearance: Appearance
-    by_changes: Mapping[frozenset[tuple[Place, str]], tuple[TurnT, ...]]
+    by_changes: Mapping[Changes, tuple[TurnT, ...]]
 
 
 class Explorer(Generic[StateT, TurnT]):
@@ -44,29 +48,26 @@ class Explorer(Generic[StateT, TurnT]):
 
     def __init__(self, game: Game[StateT, TurnT]) -> None:
         self._game = game
-        self._few_turns_cache = lru_cache(_CACHE_SIZE)(self._has_few_turns)
-        self._expansion_cache = lru_cache(_CACHE_SIZE)(self._expand)
-        self._unfinished_cache = lru_cache(_CACHE_SIZE)(self._find_unfinished)
-        self._silent_turns_cache = lru_cache(_CACHE_SIZE)(partial(silent_turns, game))
-
-    def has_few_turns(self, state: StateT) -> bool:
-        """Return whether the turns of a state are few enough to look at each."""
-        return self._few_turns_cache(state)
+        self.has_few_turns = lru_cache(_CACHE_SIZE)(self._has_few_turns)
+        self.silent_turns = lru_cache(_CACHE_SIZE)(partial(silent_turns, game))
+        self._expansions = lru_cache(_CACHE_SIZE)(self._expand)
+        self._unfinished = lru_cache(_CACHE_SIZE)(self._find_unfinished)
 
     def _has_few_turns(self, state: StateT) -> bool:
+        """Return whether the turns of a state are few enough to look at each."""
         if self._game.lists_turns_slowly:
             return False
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
     def expand(self, state: StateT, could_be: PossibleLooks) -> Expansion[StateT, TurnT]:
         """Return the turns from ``state`` after which the table could look like ``could_be``."""
-        return self._expansion_cache(state, _hashable(could_be))
+        return self._expansions(state, _hashable(could_be))
 
-    def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
+    def _expand(self, state: StateT, could_be: _HashableLooks) -> Expansion[StateT, TurnT]:
         table, rules = self._game.table, self._game.rules
         appearance = table.appearance(state)
         change_of = self._game.change_of
-        groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
+        groups: dict[Changes, list[TurnT]] = {}
         if rules.outcome(state) is None:
             most = MOST_WEIGHED if self._game.lists_turns_slowly else MOST_LISTED
             for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
@@ -79,28 +80,22 @@ class Explorer(Generic[StateT, TurnT]):
 
     def unfinished(self, state: StateT, could_be: PossibleLooks) -> tuple[Unfinished, ...]:
         """Return the positions in the middle of a turn that could look like ``could_be``."""
-        return self._unfinished_cache(state, _hashable(could_be))
+        return self._unfinished(state, _hashable(could_be))
 
-    def _find_unfinished(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
+    def _find_unfinished(self, state: StateT, could_be: _HashableLooks) -> tuple[Unfinished, ...]:
         if self._game.rules.outcome(state) is not None:
             return ()
         return tuple(unfinished_showing(self._game, state, dict(could_be)))
 
-    def silent_turns(self, state: StateT) -> tuple[TurnT, ...]:
-        """Return what `engine.showing.silent_turns` finds."""
-        return self._silent_turns_cache(state)
-
-    def combine(self, turns: Sequence[TurnT]) -> TurnT | None:
-        """Return one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
-        if len(turns) == 1:
-            return turns[0]
+    def combined(self, turns: Sequence[TurnT]) -> Sequence[TurnT]:
+        """Return one turn that stands for all of these look-alikes, or each of them when they can't be one."""
         try:
-            return self._game.rules.combine(turns)
+            return turns if len(turns) == 1 else (self._game.rules.combine(turns),)
         except AmbiguousError:
-            return None
+            return turns
 
 
-def _hashable(could_be: PossibleLooks) -> _HashableCouldBe:
+def _hashable(could_be: PossibleLooks) -> _HashableLooks:
     return tuple((place, tuple(looks)) for place, looks in could_be.items())
 
 
@@ -142,7 +137,7 @@ class JudgeContext(Generic[StateT, TurnT]):
         """Return the player on whose sheet a place is; empty on a board."""
         return place.partition(".")[0] if self.has_sheets else ""
 
-    def by_sheet(self, changes: Collection[tuple[Place, str]]) -> frozenset[frozenset[tuple[Place, str]]]:
+    def by_sheet(self, changes: Changes) -> frozenset[Changes]:
         """Return the changes of each sheet by themselves; on a board, all of them together."""
         sheets: dict[str, set[tuple[Place, str]]] = {}
         for place, look in changes:
@@ -154,7 +149,44 @@ class JudgeContext(Generic[StateT, TurnT]):
         return tuple(place for place in self.game.places if place in places)
 
 
-def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:
+@dataclass(frozen=True)
+class Case(Generic[StateT, TurnT]):
+    """What the judge has to explain: the states that may be the case, and what is seen."""
+
+    context: JudgeContext[StateT, TurnT]
+    states: tuple[StateT, ...]
+    seen: PooledReading
+
+    @property
+    def game(self) -> Game[StateT, TurnT]:
+        """The game."""
+        return self.context.game
+
+    @property
+    def settings(self) -> JudgeSettings:
+        """The judge's settings."""
+        return self.context.settings
+
+    @cached_property
+    def base(self) -> Appearance:
+        """What the table should show."""
+        return self.game.table.appearance(self.states[0])
+
+    @cached_property
+    def could_be(self) -> PossibleLooks:
+        """The looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
+        return self.seen.could_be(self.settings.margin - self.settings.illegal_prior, self.context.handwriting)
+
+    def but_seen(self, seen: PooledReading) -> Case[StateT, TurnT]:
+        """Return the case with another reading."""
+        return replace(self, seen=seen)
+
+    def without(self, places: Iterable[Place]) -> Case[StateT, TurnT]:
+        """Return the case with these places hidden."""
+        return self.but_seen(self.seen.without(places))
+
+
+def changes_between(before: Appearance, after: Appearance) -> Changes:
     """Return the (place, look) pairs of ``after`` that differ from ``before``."""
     differing = after.items() - before.items()
     return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)

@@ -6,16 +6,15 @@ Pieces that only sensors noticed are tried with every look they may have.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, permutations, product
+from itertools import permutations, product
 
 from engine.api import Game, StateT, TurnT
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
-from referee.judge.evidence.sides import certain_sides, facing_contradiction
-from referee.judge.explanations import Changes
-from referee.judge.explorer import JudgeContext
+from referee.judge.evidence.turns import certain_sides, facing_contradiction
+from referee.judge.explorer import Case, Changes
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.verdict import Verdict
 
@@ -28,41 +27,33 @@ class StandingFault:
     verdict: Verdict
 
 
-def find_breaches(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
-) -> tuple[Breach, ...]:
+def find_breaches(case: Case[StateT, TurnT], changes: Changes) -> tuple[Breach, ...]:
     """Return the breaches from the believed state that needs the fewest; none when a state explains the change."""
-    game = context.game
-    base = game.table.appearance(states[0])
-    sides = certain_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
-    tables = name_pieces(base, changes, game.looks)
-    found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
+    arrived = [place for place, look in sorted(changes) if look != EMPTY]
+    sides = certain_sides(case.seen, arrived, case.settings.side)
+    tables = name_pieces(case.base, changes, case.game.looks)
+    found = [min((_explained(case.game, state, after, sides) for state in case.states), key=len) for after in tables]
     # Where only sensors noticed a piece, name the rule that most of its possible looks break.
     often = Counter(breaches[0].rule for breaches in found if breaches)
     return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
 
 
-def find_turned_pieces(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, min_contradiction: float
-) -> tuple[Breach, ...]:
+def find_turned_pieces(case: Case[StateT, TurnT], min_contradiction: float) -> tuple[Breach, ...]:
     """Return the breaches of pieces whose tops are as believed but whose side faces are impossible.
 
     A piece counts when its side faces contradict every possible facing by at least ``min_contradiction`` log-odds.
     """
-    game = context.game
-    if game.side_faces is None:
+    by_sides = case.game.side_faces
+    if by_sides is None:
         return ()
-    appearance = game.table.appearance(states[0])
-    facings = [game.side_faces.facings(state) for state in states]
+    facings = [by_sides.facings(state) for state in case.states]
     suspects = []
-    for place, one in seen.places.items():
+    for place, one in case.seen.places.items():
         possible = [facing for known in facings for facing in known.get(place, ())]
-        if one.best == appearance[place] and facing_contradiction(possible, one.sides) >= min_contradiction:
+        if one.best == case.base[place] and facing_contradiction(possible, one.sides) >= min_contradiction:
             suspects.append(place)
-    sides = certain_sides(seen, suspects, context.settings.side)
-    if not sides:
-        return ()
-    return min((game.side_faces.explain(state, appearance, sides) for state in states), key=len)
+    sides = certain_sides(case.seen, suspects, case.settings.side)
+    return min((by_sides.explain(state, case.base, sides) for state in case.states), key=len) if sides else ()
 
 
 def _explained(
@@ -95,8 +86,13 @@ def name_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -
     gone = Counter(base[place] for place, _ in changes if base.get(place, EMPTY) != EMPTY)
     gone -= Counter(look for look in named.values() if look != EMPTY)
     orders = _orders(sorted(gone.elements()), [look for look in looks if look != EMPTY], len(sensed))
-    for order in islice(_without_repeats(orders), _MOST_NAMED):
-        yield named | dict(zip(sensed, order, strict=True))
+    given: set[tuple[LookName, ...]] = set()
+    for order in orders:
+        if order not in given:
+            given.add(order)
+            yield named | dict(zip(sensed, order, strict=True))
+        if len(given) == _MOST_NAMED:
+            return
 
 
 def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) -> Iterator[tuple[LookName, ...]]:
@@ -105,14 +101,6 @@ def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) ->
     for extra in pieces if missing else pieces[:1]:
         for order in permutations([*gone, *[extra] * missing], count):
             yield from product(*([one for one in pieces if piece_of(one) == piece_of(look)] for look in order))
-
-
-def _without_repeats(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookName, ...]]:
-    given: set[tuple[LookName, ...]] = set()
-    for order in orders:
-        if order not in given:
-            given.add(order)
-            yield order
 
 
 def piece_of(look: LookName) -> str:

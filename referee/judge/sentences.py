@@ -9,8 +9,10 @@ from engine.values import Breach, Place
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3
-_SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
-_SAY_WHAT = Phrase("Please say what stands there (./run table correct).")
+PUT_RIGHT = Phrase("Thank you. The board is right again.")
+UNCHANGED = Phrase("Nothing has changed.")
+NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
+SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 
 
 def _first_places(places: Sequence[Place]) -> list[str]:
@@ -36,31 +38,6 @@ def set_up_waits(pieces: int) -> str:
     return Phrase(
         "{pieces} pieces are on the board. If that is all, leave the table alone or press the button.", pieces
     )
-
-
-def please_check(place: Place, look: str) -> str:
-    """A place of the set-up was read, but not with certainty."""
-    return Phrase("I think {place} shows: {look}. Please tell me if that is wrong.", place, look)
-
-
-def taken_as_usual(place: Place, look: str) -> str:
-    """The set-up was accepted by sensors alone, as the game's usual start."""
-    return Phrase(
-        "I only sense where pieces stand, and assume the usual start with every piece turned as "
-        "usual ({place}: {look}). If that is wrong, say so (./run table correct).",
-        place,
-        look,
-    )
-
-
-def unsensed_start(places: Sequence[Place]) -> str:
-    """The set-up was accepted by sensors alone, without a few squares."""
-    return Phrase("I can't sense {places}, and assume that the usual start is set up there as well.", listed(places))
-
-
-def unknown_pieces(places: Sequence[Place]) -> str:
-    """Sensors report pieces on squares that are empty in the game's usual start."""
-    return Phrase("I sense pieces on {places}, and can't tell which. {say_what}", listed(places), _SAY_WHAT)
 
 
 def one_sensor_against_start(place: Place, *, taken: bool) -> str:
@@ -106,55 +83,6 @@ def fault(breaches: Sequence[Breach]) -> str:
     """What is wrong and how to put it right."""
     first = breaches[0]
     return first.sentence if first.remedy in first.sentence else joined((first.sentence, first.remedy))
-
-
-def fault_sensed(breaches: Sequence[Breach]) -> str:
-    """What is wrong, where sensors report pieces but not which."""
-    return Phrase("{fault} (I only sense which squares are occupied.)", fault(breaches))
-
-
-def put_right() -> str:
-    """The table is as it was before the fault."""
-    return Phrase("Thank you. The board is right again.")
-
-
-def another_game(title: str, pieces: int) -> str:
-    """Most of the table differs from the game's start."""
-    return Phrase(
-        "This does not look like the start of {title}: most of its {pieces} squares with pieces "
-        "show something else. If this is another game, begin that one (./run watch --new --game "
-        "NAME). If this is not the set I was taught, use that one or teach me this one (./run "
-        "pieces enrol).",
-        title,
-        pieces,
-    )
-
-
-def unchanged() -> str:
-    """Nothing has happened."""
-    return Phrase("Nothing has changed.")
-
-
-def game_over(reason: str) -> str:
-    """The game has ended; the table is no longer judged."""
-    return Phrase("The game is over: {reason}.", reason)
-
-
-def turn_waits(described: str) -> str:
-    """The table shows a whole turn that hasn't ended yet."""
-    return Phrase("{described}, if the turn ends here.", without_stop(described))
-
-
-def several_turns() -> str:
-    """More than one turn explains the table, and nobody has ended one."""
-    return Phrase("More than one turn seems to have been played.")
-
-
-def may_go_on(instruction: str) -> str:
-    """The table shows a whole turn that may also continue."""
-    return Phrase(
-        "If the turn is over, the next player may go on, or press the button. If not: {instruction}", instruction
-    )
 
 
 def override_holds(places: Sequence[Place]) -> str:
@@ -238,11 +166,6 @@ def stacks_contradict(described: str, places: Sequence[Place]) -> str:
     )
 
 
-def sensed_otherwise(places: Sequence[Place]) -> str:
-    """Some sensors contradict what the camera sees of a set-up."""
-    return Phrase("The sensors under {places} disagree with the camera; I trust the camera there.", listed(places))
-
-
 def _first_of(described: Sequence[str]) -> str:
     """Return the first few of the described turns, and how many more there are."""
     named = list(described[:_MOST_TURNS])
@@ -250,17 +173,6 @@ def _first_of(described: Sequence[str]) -> str:
     if more:
         named.append(Phrase("one of {more} other turns.", more) if more > 1 else Phrase("one other turn."))
     return chained(named, "Or:")
-
-
-def one_of(described: str, others: int) -> str:
-    """The table shows a whole turn, one of several that leave the same appearance."""
-    return either(
-        others == 1,
-        "{described}, or another turn, if the turn ends here.",
-        "{described}, or one of {others} other turns, if the turn ends here.",
-        described=without_stop(described),
-        others=others,
-    )
 
 
 def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
@@ -295,23 +207,6 @@ def left_the_board(described: str) -> str:
     )
 
 
-def piece_moved_on(described: str, instruction: str) -> str:
-    """After a whole turn, its player moved the same piece again."""
-    return Phrase(
-        "{described}, and then the same piece moved on? If so: {instruction} "
-        "If not, put it back, or say what was played.",
-        without_stop(described),
-        instruction,
-    )
-
-
-def several_turns_sensed(places: Sequence[Place]) -> str:
-    """Only more than one turn explains what sensors report."""
-    return Phrase(
-        "More than one turn seems to have been played on {places}. Please say which (./run table turn).", listed(places)
-    )
-
-
 def disputed(places: Sequence[Place]) -> str:
     """Camera and sensors contradict each other."""
     return Phrase(
@@ -330,75 +225,9 @@ def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collec
     return joined(said)
 
 
-def unsure_of_fault(question: str, breaches: Sequence[Breach]) -> str:
-    """A place can't be read for certain; as it is read, a rule is broken."""
-    return Phrase("{question} As I read it: {sentence}", question, breaches[0].sentence)
-
-
-def against_sides(described: str) -> str:
-    """A turn fits the tops of the pieces, but not the side faces seen."""
-    return Phrase(
-        "{described}? The sides of that block don't fit. Press the button again if it is right.",
-        without_stop(described),
-    )
-
-
-def piece_turned(breaches: Sequence[Breach]) -> str:
-    """A piece elsewhere seems to have been turned on its place."""
-    return Phrase("{fault} Or press the button again if it stands as it did.", fault(breaches))
-
-
-def ruled_out_by_sides(described: str) -> str:
-    """Several turns fit the tops of the pieces, but the side faces rule them out."""
-    played = described.rstrip(".")
-    return Phrase(
-        "{played}? The sides don't fit: a piece was turned, or more than two turns were played. {say_so}",
-        played,
-        _SAY_SO,
-    )
-
-
-def too_many_turns(places: Sequence[Place]) -> str:
-    """More turns explain the table than the judge accepts."""
-    return Phrase(
-        "More than two turns seem to have been played on {places}, and I can't tell which. {say_so}",
-        listed(places),
-        _SAY_SO,
-    )
-
-
 def unexplained(places: Sequence[Place]) -> str:
     """Neither a turn nor a broken rule explains the table."""
     return Phrase("I don't understand what happened on {places}. Please put it back, or correct me.", listed(places))
-
-
-def no_roll_yet() -> str:
-    """Dice are missing, moving or hidden."""
-    return Phrase("That is not a roll yet: every die must lie still, flat and in sight.")
-
-
-def too_many_dice(there: int, needed: int) -> str:
-    """More dice are there than are to be rolled."""
-    return Phrase(
-        "That is not a roll yet: of the {there} dice there, only {needed} should be rolled. Take the others away.",
-        there,
-        needed,
-    )
-
-
-def roll_again(leaning: int) -> str:
-    """So many dice are at rest but lean on something."""
-    return either(
-        leaning == 1,
-        "That roll doesn't count: a die is leaning on something. Please roll again.",
-        "That roll doesn't count: {leaning} dice are leaning on something. Please roll again.",
-        leaning=leaning,
-    )
-
-
-def dice_lay_there() -> str:
-    """A roll is awaited, but the dice have not moved."""
-    return Phrase("The dice lie as before. Please roll them, or say what was rolled (./run table roll).")
 
 
 def some_dice_lay_there(lying: int) -> str:
@@ -411,11 +240,6 @@ def some_dice_lay_there(lying: int) -> str:
     )
 
 
-def same_roll(roll: str) -> str:
-    """The dice were moved but show the same faces as before."""
-    return Phrase("The dice show {roll}, as before. Press the button if they were rolled again.", roll)
-
-
 def which_roll(rolls: Sequence[str]) -> str:
     """The dice can't be read for certain."""
     return either(
@@ -424,16 +248,6 @@ def which_roll(rolls: Sequence[str]) -> str:
         "I can't read the dice for certain. Please say what was rolled (./run table roll).",
         rolls=listed(rolls, "or"),
     )
-
-
-def dice_changed(roll: str) -> str:
-    """Dice were touched after they were read."""
-    return Phrase("The dice were touched. The roll that counts is {roll}.", roll)
-
-
-def nothing_to_see() -> str:
-    """No place could be read."""
-    return Phrase("I can't see any square. Please clear the view of the board.")
 
 
 def out_of_sight(places: Sequence[Place]) -> str:
@@ -447,3 +261,35 @@ def dropped_sighting(place: Place) -> str:
     return Phrase(
         "The sides of the piece on {place} looked unlike anything it can be; that sighting was not used.", place
     )
+
+
+def turn_waits(described: str, others: int) -> str:
+    """The table shows a whole turn that hasn't ended yet, or one of several that leave the same appearance."""
+    said = without_stop(described)
+    if not others:
+        return Phrase("{described}, if the turn ends here.", said)
+    return either(
+        others == 1,
+        "{described}, or another turn, if the turn ends here.",
+        "{described}, or one of {others} other turns, if the turn ends here.",
+        described=said,
+        others=others,
+    )
+
+
+def no_roll_yet(leaning: int, there: int, needed: int) -> str:
+    """Some dice lean on something, or more are there than are to be rolled, or some are missing, moving or hidden."""
+    if leaning:
+        return either(
+            leaning == 1,
+            "That roll doesn't count: a die is leaning on something. Please roll again.",
+            "That roll doesn't count: {leaning} dice are leaning on something. Please roll again.",
+            leaning=leaning,
+        )
+    if there > needed:
+        return Phrase(
+            "That is not a roll yet: of the {there} dice there, only {needed} should be rolled. Take the others away.",
+            there,
+            needed,
+        )
+    return Phrase("That is not a roll yet: every die must lie still, flat and in sight.")

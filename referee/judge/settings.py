@@ -55,13 +55,13 @@ class JudgeSettings:
         questions, fewer misread digits believed. Of 30,214 signs by virtual hands, half of them odd, 432 are misread
         with a lead above 3, 194 above 4.2 and 34 above 7; 7,737 read rightly lead by less than 4.2
         (``benchmarks/handwriting.py --hands 200 --seed 4000``).
-    ``misread``
+    ``misread_log_odds``
         what is added to ``margin`` before a turn is illegal because of its signs, where others in the same cells would
         be legal: people seldom write what the dice forbid. With ``illegal_prior``, the best sign must lead by 9. Of
         23,039 signs 7 are misread with such a lead, and 26 with the 6.2 that ``handwriting`` alone would ask for
         (``benchmarks/handwriting.py --hands 150 --seed 9000``). Higher: more questions about wrong signs, fewer misread
         ones called wrong.
-    ``added``
+    ``added_log_odds``
         what is added to ``margin`` before a fault is named that puts more on the table than there was: most things that
         look like a piece too many are none. Higher: more questions about such pieces, fewer coins and lids called one.
     ``probability_floor``
@@ -70,13 +70,13 @@ class JudgeSettings:
     ``unfinished_prior``, ``second_turn_prior``, ``illegal_prior``
         how much less likely these are than one whole turn before the table is looked at. Lower: the table must show
         them more clearly.
-    ``unsure``
+    ``unsure_log_odds``
         a place whose best look leads what was believed by less than this counts as unchanged. Higher: more noise is
         ignored, and more changes.
     ``set_up``
         a place of the set-up whose best look leads the next one by less than this is asked about; one that leads by
         less than ``margin`` is named for a person to check. Higher: more questions at the start.
-    ``own_start``
+    ``own_start_log_odds``
         a place of the set-up that contradicts the only possible start by less than this is taken to be right, and named
         for a person to check. Higher: more wrongly placed pieces are accepted. On a virtual table 138 of 143 wrongly
         placed tops led by more, and 27 of 32 misread tops by less.
@@ -90,7 +90,7 @@ class JudgeSettings:
         questions, and more wrong turns where a top is misread. Of 144 turns played at random none are contradicted by
         more; of 1,439 others that differ from what is seen in one top, 1,298
         (``benchmarks/touched/stacks.py --games 12 --seed 31``).
-    ``stopover``
+    ``stopover_log_odds``
         how much a turn loses that does not pass a place where sensors noticed a piece put down on its way, compared
         with one that does and leaves the same places occupied; less than ``margin``, so that it orders the answers of
         a question but never decides. Higher: orders them more strongly.
@@ -107,19 +107,19 @@ class JudgeSettings:
 
     margin: float = 3.0
     handwriting: float = 1.2
-    misread: float = 4.0
-    added: float = 2.0
+    misread_log_odds: float = 4.0
+    added_log_odds: float = 2.0
     probability_floor: float = 1e-5
     unfinished_prior: float = -1.0
     second_turn_prior: float = -2.0
     illegal_prior: float = -2.0
-    unsure: float = 2.0
+    unsure_log_odds: float = 2.0
     set_up: float = 1.0
-    own_start: float = 5.0
+    own_start_log_odds: float = 5.0
     side: float = 3.0
     turned: float = 5.0
     stacks: float = 6.0
-    stopover: float = 2.0
+    stopover_log_odds: float = 2.0
     stopover_s: float = 0.25
     most_set_aside: int = 2
     most_exchanged: int = 2
@@ -130,14 +130,12 @@ class JudgeSettings:
             raise ValueError(f"probability_floor is {self.probability_floor}; expected more than 0 and less than 0.01")
         if self.margin <= 0:
             raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
-        for name, usual in (("handwriting", 1.2), ("misread", 4), ("added", 2)):
+        for name, usual in (("handwriting", 1.2), ("misread_log_odds", 4), ("added_log_odds", 2)):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected 0 or more, {usual} is usual")
-        if not 0 <= self.stopover < self.margin:
-            raise ValueError(
-                f"stopover is {self.stopover}; expected 0 or more and less than margin, which is {self.margin}"
-            )
-        if self.illegal_prior > -self.unsure:
-            raise ValueError(
-                f"illegal_prior is {self.illegal_prior}; expected at most {-self.unsure}, or noise looks like a fault"
-            )
+        if not 0 <= self.stopover_log_odds < self.margin:
+            got, least = self.stopover_log_odds, self.margin
+            raise ValueError(f"stopover_log_odds is {got}; expected 0 or more and less than margin, which is {least}")
+        if self.illegal_prior > -self.unsure_log_odds:
+            got, most = self.illegal_prior, -self.unsure_log_odds
+            raise ValueError(f"illegal_prior is {got}; expected at most {most}, or noise looks like a fault")

@@ -28,7 +28,8 @@ from referee.hints.advice import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
-from referee.judge.judge import begin, judge
+from referee.judge.judge import judge
+from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, Ruling, Verdict
@@ -349,7 +350,7 @@ class Service(Generic[StateT, TurnT]):
         try:
             if self.pending and entries.ends_game_by_word(command):
                 # Name the speaker now: if the waiting turn is put back, another player is to move.
-                said = entries.apply_entry(self._game, self._belief.once_touched(self._context).states, command)
+                said = entries.apply_entry(self._game, self._belief.after_pending_turn(self._context).states, command)
                 if isinstance(command, commands.Announce):
                     command = replace(command, text=str(said.event.data["announcement"]))
                 if self._view.stable is None:
@@ -376,7 +377,7 @@ class Service(Generic[StateT, TurnT]):
 
         Of a draw, the first press asks the question, so the second one means that the players agree.
         """
-        if question := self._announcer.question_before(self._belief.once_touched(self._context).states, press):
+        if question := self._announcer.question_before(self._belief.after_pending_turn(self._context).states, press):
             return question
         by = press.by or _BUTTON
         is_draw = press.role is ButtonRole.DRAW

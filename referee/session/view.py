@@ -16,7 +16,7 @@ from referee.errors import CorrectionError
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
-from referee.judge.rules.rolling import awaits_roll
+from referee.judge.rolling import awaits_roll
 from referee.judge.sentences import stalled
 from referee.judge.settings import Trigger
 from referee.judge.stability import BLOCKING_KINDS, StabilityFilter, StableView, blocking_hindrance
@@ -150,7 +150,7 @@ class TableView(Generic[StateT, TurnT]):
         is_next_turn = (
             isinstance(command, EnterTurn)
             and not _is_possible(game, belief.states, command)
-            and _is_possible(game, belief.once_touched(self._context).states, command)
+            and _is_possible(game, belief.after_pending_turn(self._context).states, command)
         )
         if not (is_next_turn or isinstance(command, EnterRoll)) or not self.is_turn_ended_by_word(belief):
             return False

@@ -206,7 +206,7 @@ class TurnSection(Section):
     )
     margin: float = Field(
         default=3.0,
-        # The judge refuses one that isn't above JudgeSettings.stopover.
+        # The judge refuses one that isn't above JudgeSettings.stopover_log_odds.
         gt=2,
         le=100,
         description="By how much a turn must beat every other explanation, in log-odds; 3 is 20 to 1. "

@@ -27,7 +27,8 @@ from hardware.errors import HardwareError
 from referee.errors import ConfigError
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
-from referee.judge.judge import begin, judge
+from referee.judge.judge import judge
+from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind

@@ -8,20 +8,18 @@ from dataclasses import replace
 from engine.api import StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.decision import Conclusion, Decision, decide
-from referee.judge.explanations import Changes, ExplanationKind, find_stopovers
-from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.explanations import ExplanationKind, find_stopovers
+from referee.judge.explorer import Case, Changes, changes_between
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import JudgeSettings, Trigger
 
 
-def decide_for_trigger(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
-) -> Decision[StateT, TurnT]:
+def decide_for_trigger(case: Case[StateT, TurnT], trigger: Trigger) -> Decision[StateT, TurnT]:
     """Choose the best explanation; one declared over, or sensed beyond its half-done forms, is a whole turn."""
-    decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
-    if trigger is Trigger.DECLARED or (trigger is Trigger.RESTED and _touched_beyond_parts(decision, visible)):
-        decision = rule_out_parts(believed, decision, visible)
-    return set_aside_disputes(believed, decision, visible)
+    decision = decide(case)
+    if trigger is Trigger.DECLARED or (trigger is Trigger.RESTED and _touched_beyond_parts(decision, case.seen)):
+        decision = rule_out_parts(case.base, decision, case.seen)
+    return set_aside_disputes(case.base, decision, case.seen)
 
 
 def rule_out_parts(
@@ -72,17 +70,13 @@ def set_aside_disputes(
 
 
 def undone_turns_shown(
-    context: JudgeContext[StateT, TurnT],
-    believed: Appearance,
-    undone: Collection[Changes],
-    decision: Decision[StateT, TurnT],
-    seen: PooledReading,
+    case: Case[StateT, TurnT], undone: Collection[Changes], decision: Decision[StateT, TurnT]
 ) -> frozenset[Changes]:
     """Return what the table, or each sheet, shows of the undone changes, as far as they can be observed."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return frozenset()
-    observed = seen.observable_changes(believed, decision.changes)
-    return context.by_sheet(observed) & {seen.observable_changes(believed, changes) for changes in undone}
+    observed = case.seen.observable_changes(case.base, decision.changes)
+    return case.context.by_sheet(observed) & {case.seen.observable_changes(case.base, changes) for changes in undone}
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 from engine.values import OptionValue, Place
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
-from referee.judge.judge import begin, judge
+from referee.judge.judge import judge
+from referee.judge.set_up import begin
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.verdict import Ruling, Verdict
 from vision.reading import Reading

@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
-from referee.judge.acceptance import (
-    PendingTurn,
+from referee.judge.belief import PendingTurn
+from referee.judge.decision import (
     Resolved,
-    SideSupport,
+    SideCheck,
     advance,
+    decide,
     reading_of_turns,
     same_piece_moves_on,
     was_ended_by_touch,
     weigh_sides,
 )
-from referee.judge.decision import decide
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.explorer import Case, JudgeContext, changes_between
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, seen_as
@@ -44,6 +45,9 @@ class Waiting:
             (self.turn,), changes_between(before, now), seen_as(game, self.after)
         )
 
+    def case(self, seen: PooledReading) -> Case[Any, Any]:
+        return Case(self.context, (self.state,), seen)
+
     def touched(
         self,
         differing: dict[str, str] | None = None,
@@ -51,8 +55,8 @@ class Waiting:
         pending: PendingTurn[Any] | None = None,
     ) -> bool:
         seen = seen_as(self.game, self.after, differing)
-        decision = decide(self.context, (self.state,), seen)
-        return was_ended_by_touch(self.context, (self.state,), pending or self.pending, decision, seen, trigger)
+        decision = decide(self.case(seen))
+        return was_ended_by_touch(self.case(seen), pending or self.pending, decision, trigger)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +77,7 @@ def test_a_piece_that_the_next_player_lifts_is_a_touch_where_touches_end_turns(
 
 
 def test_a_lifted_piece_is_explained_as_part_of_the_next_turn(waiting: Waiting) -> None:
-    lifted = decide(waiting.context, (waiting.state,), seen_as(waiting.game, waiting.after, {"b7": "empty"}))
+    lifted = decide(waiting.case(seen_as(waiting.game, waiting.after, {"b7": "empty"})))
     assert lifted.best.kind is ExplanationKind.TURN_AND_PART
 
 
@@ -95,7 +99,7 @@ def test_a_fault_is_a_touch_once_the_table_rests_and_still_shows_the_turn(waitin
 
 def test_a_waiting_turn_is_judged_by_the_reading_from_before_the_touch(waiting: Waiting) -> None:
     now = seen_as(waiting.game, waiting.after, {"b7": "empty"})
-    left = reading_of_turns(waiting.game, (waiting.state,), (waiting.turn,), waiting.pending, now)
+    left = reading_of_turns(waiting.case(now), (waiting.turn,), waiting.pending)
     assert left is waiting.pending.seen
 
 
@@ -103,10 +107,10 @@ def test_other_turns_are_judged_by_the_current_reading(waiting: Waiting) -> None
     now = seen_as(waiting.game, waiting.after)
     other = waiting.game.notation.parse_turn(waiting.state, "b1-b2 b2-b3")
     following = waiting.game.notation.parse_turn(waiting.after, NEXT)
-    states = (waiting.state,)
-    assert reading_of_turns(waiting.game, states, (other,), waiting.pending, now) is now
-    assert reading_of_turns(waiting.game, states, (waiting.turn, following), waiting.pending, now) is now
-    assert reading_of_turns(waiting.game, states, (waiting.turn,), PendingTurn(), now) is now
+    case = waiting.case(now)
+    assert reading_of_turns(case, (other,), waiting.pending) is now
+    assert reading_of_turns(case, (waiting.turn, following), waiting.pending) is now
+    assert reading_of_turns(case, (waiting.turn,), PendingTurn()) is now
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,7 @@ def test_the_same_piece_moves_on_if_its_player_is_to_move_again_and_touches_its_
 ) -> None:
     game: Any = SimpleNamespace(rules=SimpleNamespace(apply=lambda *_: _Simple(next_to_move)))
     state: Any = _Simple("gold")
+    case: Any = SimpleNamespace(game=game, states=(state,))
     turn: Any = _Simple(places=("a1", "b1"))
     explanation = Explanation(
         ExplanationKind.TURN_AND_PART,
@@ -136,34 +141,34 @@ def test_the_same_piece_moves_on_if_its_player_is_to_move_again_and_touches_its_
         instruction="Put it down.",
         touched=touched,
     )
-    assert same_piece_moves_on(game, (state,), (explanation,)) is moves_on
+    assert same_piece_moves_on(case, (explanation,)) is moves_on
 
 
 @pytest.mark.parametrize(
     ("contradiction", "kind", "support"),
     [
-        (2.99, ExplanationKind.TURN, SideSupport.SUPPORTED),
-        (3.0, ExplanationKind.TURN, SideSupport.DOUBTFUL),
-        (4.99, ExplanationKind.TWO_TURNS, SideSupport.DOUBTFUL),
-        (5.0, ExplanationKind.TWO_TURNS, SideSupport.RULED_OUT),
-        (5.0, ExplanationKind.TURN, SideSupport.DOUBTFUL),
+        (2.99, ExplanationKind.TURN, SideCheck()),
+        (3.0, ExplanationKind.TURN, SideCheck(is_doubtful=True)),
+        (4.99, ExplanationKind.TWO_TURNS, SideCheck(is_doubtful=True)),
+        (5.0, ExplanationKind.TWO_TURNS, SideCheck(rules_out=True)),
+        (5.0, ExplanationKind.TURN, SideCheck(is_doubtful=True)),
     ],
 )
 def test_side_faces_make_a_turn_doubtful_and_rule_out_two_turns_from_the_configured_log_odds(
-    waiting: Waiting, contradiction: float, kind: ExplanationKind, support: SideSupport
+    waiting: Waiting, contradiction: float, kind: ExplanationKind, support: SideCheck
 ) -> None:
     """A single turn is only ever doubtful: the engine finds no broken rule in it."""
     explanation = Explanation(kind, waiting.state, waiting.pending.changes, 0.0, (waiting.turn,))
     resolved: Resolved[Any] = Resolved((waiting.turn,), contradiction=contradiction)
     seen = seen_as(waiting.game, waiting.after)
-    assert weigh_sides(waiting.context, (waiting.state,), resolved, explanation, seen, frozenset()).support is support
+    assert weigh_sides(waiting.case(seen), resolved, explanation, frozenset()) == support
 
 
 def test_each_of_two_accepted_turns_comes_with_the_state_after_it(waiting: Waiting) -> None:
     notation = waiting.game.notation
     following = notation.parse_turn(waiting.after, NEXT)
     end = waiting.game.rules.apply(waiting.after, following)
-    moved = advance(waiting.context, (waiting.state,), (waiting.turn, following), seen_as(waiting.game, end))
+    moved = advance(waiting.case(seen_as(waiting.game, end)), (waiting.turn, following))
     assert [step.states for step in moved.steps] == [(waiting.after,), (end,)]
     assert [notation.format_turn(step.turn) for step in moved.steps] == [WAITING, NEXT]
 

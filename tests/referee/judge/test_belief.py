@@ -22,12 +22,12 @@ def sensed(**says: bool) -> PooledReading:
 
 def test_a_sensor_that_contradicts_the_belief_is_doubted_until_its_value_changes() -> None:
     belief: Belief[Any, Any] = Belief()
-    doubting = belief.doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
+    doubting = belief.distrust_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
     assert doubting.observations.doubted == {"a1": False, "b1": True}
     later = doubting.after_sensing(sensed(a1=True, c1=False))
     assert later.observations.doubted == {"b1": True}
     assert later.observations.sensed == {"a1": True, "c1": False}
-    again = later.doubting_sensors({"a1": False}, BELIEVED)
+    again = later.distrust_sensors({"a1": False}, BELIEVED)
     assert again.observations.doubted == {"a1": False, "b1": True}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import ExplanationKind, find_stopovers
-from referee.judge.explorer import JudgeContext
+from referee.judge.explorer import Case, JudgeContext
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 
@@ -26,7 +26,7 @@ def decided(
     game = context.game
     state = game.rules.new()
     shown = game.rules.apply(state, game.notation.parse_turn(state, turn)) if turn else state
-    return decide(context, (state,), seen_as(game, shown, differing))
+    return decide(Case(context, (state,), seen_as(game, shown, differing)))
 
 
 def test_a_table_as_believed_needs_no_explanation(context: JudgeContext[Any, Any]) -> None:
@@ -65,7 +65,7 @@ def test_a_ball_too_many_must_lead_the_looks_of_all_other_pieces(context: JudgeC
     expected = {-6.9: (Conclusion.ALLOWED, ("a1",)), -7.1: (Conclusion.FORBIDDEN, ())}
     for log_probability, answer in expected.items():
         torn = replace(seen.places["a1"], log_probabilities=logs | {other: log_probability})
-        decision = decide(context, (game.rules.new(),), replace(seen, places={**seen.places, "a1": torn}))
+        decision = decide(Case(context, (game.rules.new(),), replace(seen, places={**seen.places, "a1": torn})))
         assert (decision.conclusion, decision.set_aside) == answer
 
 
@@ -110,7 +110,7 @@ def test_a_slight_difference_from_the_table_after_a_turn_does_not_contradict_it(
     seen = seen_as(game, after)
     looks = dict.fromkeys(game.looks, 1e-4) | {"white piece": white, "black piece": 0.9995 - white}
     torn = replace(seen.places["a3"], log_probabilities={look: math.log(value) for look, value in looks.items()})
-    decision = decide(context, (state,), replace(seen, places={**seen.places, "a3": torn}))
+    decision = decide(Case(context, (state,), replace(seen, places={**seen.places, "a3": torn})))
     assert (decision.conclusion, decision.best.kind) == (conclusion, ExplanationKind.TURN)
 
 
@@ -146,7 +146,7 @@ def test_two_turns_explain_a_table_that_one_turn_cannot(context: JudgeContext[An
     state = game.rules.new()
     one = game.rules.apply(state, game.notation.parse_turn(state, "a1-a2 a2-a3"))
     two = game.rules.apply(one, game.notation.parse_turn(one, "b7-b6 b6-b5"))
-    decision = decide(context, (state,), seen_as(game, two))
+    decision = decide(Case(context, (state,), seen_as(game, two)))
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TWO_TURNS)
     assert decision.best.score == pytest.approx(4 * math.log(0.98 / 0.005) - 2, rel=1e-3)
 

@@ -13,15 +13,15 @@ from engine.games.diaballik.state import DiaballikTurn
 from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
+    beyond_one_turn,
     rank_by_stopovers,
     score_changes,
     score_touches,
     shown_changes,
     within_one_turn,
 )
-from referee.judge.explorer import JudgeContext
+from referee.judge.explorer import Case, JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
-from referee.judge.sequences import beyond_one_turn
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 
@@ -96,16 +96,15 @@ def test_partial_turns_and_second_turns_have_a_lower_prior(
 ) -> None:
     game = context.game
     state = game.rules.new()
-    base = game.table.appearance(state)
     moved = {"a1": "empty", "a2": "black piece"}
     seen = seen_as(game, state, {**moved, "b7": "empty 90%", "b6": "empty 90%"})
-    found = within_one_turn(context, base, (state,), seen)
+    found = within_one_turn(Case(context, (state,), seen))
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert best(found, ExplanationKind.NOTHING, {}) == 0.0
     assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR)
-    lifted = within_one_turn(context, base, (state,), seen_as(game, state, {"a1": "empty"}))
+    lifted = within_one_turn(Case(context, (state,), seen_as(game, state, {"a1": "empty"})))
     assert best(lifted, ExplanationKind.PART, {"a1": "empty"}) == pytest.approx(CLEAR - 1.0)
-    beyond = beyond_one_turn(context, base, (state,), seen)
+    beyond = beyond_one_turn(Case(context, (state,), seen))
     assert [one.score for one in beyond] == sorted((one.score for one in beyond), reverse=True)
     half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
     assert half == pytest.approx(2 * CLEAR + UNCLEAR - 2.0 - 1.0)
@@ -125,7 +124,7 @@ def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(d
     second = next(turn for turn in rules.legal_turns(between) if turn.start == "g6" and turn.end == "d7")
     after = deblockle.table.appearance(rules.apply(between, second))
     seen = seen_as(deblockle, state, {place: look for place, look in after.items() if look != base[place]})
-    found = beyond_one_turn(context, base, (state,), seen)
+    found = beyond_one_turn(Case(context, (state,), seen))
     assert (first in [turn for one in found for turn in one.first]) == (wall[:2] == "a1")
 
 
@@ -133,15 +132,14 @@ def test_touched_places_count_for_every_kind_of_explanation(context: JudgeContex
     """a1, b7 and f1 look touched and g1 does not; each mismatch between looking touched and being played on costs."""
     game = context.game
     state = game.rules.new()
-    base = game.table.appearance(state)
     moved = {"a1": "empty", "a2": "black piece"}
     drawn = seen_as(game, state, {**moved, "b7": "empty 90%", "b6": "empty 90%"})
     touched = {"a1": 2.0, "b7": 1.5, "f1": 1.0, "g1": -3.0}
     seen = replace(drawn, places={name: replace(one, touched=touched.get(name)) for name, one in drawn.places.items()})
-    found = within_one_turn(context, base, (state,), seen)
+    found = within_one_turn(Case(context, (state,), seen))
     assert best(found, ExplanationKind.NOTHING, {}) == pytest.approx(-4.5)
     assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR - 2.5)
-    beyond = beyond_one_turn(context, base, (state,), seen)
+    beyond = beyond_one_turn(Case(context, (state,), seen))
     half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
     assert half == pytest.approx(2 * CLEAR + UNCLEAR - 3.0 - 1.0)
     both = best(beyond, ExplanationKind.TWO_TURNS, {**moved, "b7": "empty", "b6": "white piece"})
@@ -159,15 +157,14 @@ def test_of_turns_that_look_alike_those_that_miss_a_stopover_score_two_less(cont
 
     passing, other, elsewhere = played(0.0, "a1-a2 a2-a3"), played(0.5, "b1-b2"), played(-5.0, "c1-c2")
     stopped = (PlaceChange("a2", True, 1.0), PlaceChange("a2", False, 2.0))
-    base = game.table.appearance(state)
-    seen = PooledReading({}, frozenset(), 0.0, 0, changes=stopped)
-    ranked = rank_by_stopovers(context, [other, passing, elsewhere], base, seen)
+    case = Case(context, (state,), PooledReading({}, frozenset(), 0.0, 0, changes=stopped))
+    ranked = rank_by_stopovers(case, [other, passing, elsewhere])
     assert [(one.first, one.score) for one in ranked] == [
         (passing.first, 0.0),
         (other.first, -1.5),
         (elsewhere.first, -5.0),
     ]
     both = played(0.5, "b1-b2", "a1-a2 a2-a3")
-    assert rank_by_stopovers(context, [both, passing], base, seen) == [both, passing], "one of its turns passes there"
-    unstopped = PooledReading({}, frozenset(), 0.0, 0)
-    assert rank_by_stopovers(context, [other, passing], base, unstopped) == [other, passing]
+    assert rank_by_stopovers(case, [both, passing]) == [both, passing], "one of its turns passes there"
+    unstopped = case.but_seen(PooledReading({}, frozenset(), 0.0, 0))
+    assert rank_by_stopovers(unstopped, [other, passing]) == [other, passing]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.judge.explorer import JudgeContext
+from referee.judge.explorer import Case, JudgeContext
 from referee.judge.faults import find_breaches, name_pieces, still_differing
 from referee.judge.pooled_reading import PIECE
 from tests.referee.judge.drawn import seen_as
@@ -26,8 +26,8 @@ def test_a_fault_names_changed_places_and_no_hidden_ones(diaballik: Any) -> None
     jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
     seen = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece", "a7": "hidden", "g1": "hidden"})
     everything = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece"})
-    breaches = find_breaches(context, (state,), jumped, seen)
-    assert breaches == find_breaches(context, (state,), jumped, everything)
+    breaches = find_breaches(Case(context, (state,), seen), jumped)
+    assert breaches == find_breaches(Case(context, (state,), everything), jumped)
     assert {place for breach in breaches for place in breach.places} <= {"b1", "b2", "b3", "b4", "b5"}
 
 
@@ -37,8 +37,8 @@ def test_breaches_are_found_from_the_believed_state_that_needs_fewest(diaballik:
     white = diaballik.table.amend(black, {}, "white")
     moved = frozenset({("b7", "empty"), ("b6", "white piece")})
     seen = seen_as(diaballik, black, dict(moved))
-    assert find_breaches(context, (black,), moved, seen)
-    assert find_breaches(context, (black, white), moved, seen) == ()
+    assert find_breaches(Case(context, (black,), seen), moved)
+    assert find_breaches(Case(context, (black, white), seen), moved) == ()
 
 
 def test_at_most_24_assignments_are_tried_for_pieces_known_only_by_sensors() -> None:

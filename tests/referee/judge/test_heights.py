@@ -17,9 +17,9 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge.decision import Candidates, find_candidates
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
-from referee.judge.evidence.stacks import count_contradiction, height_contradiction, stack_doubts
+from referee.judge.evidence.turns import count_contradiction, height_contradiction, stack_doubts
 from referee.judge.explanations import Explanation, ExplanationKind, score_touches
-from referee.judge.explorer import JudgeContext
+from referee.judge.explorer import Case, JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
@@ -313,7 +313,7 @@ def test_the_lead_is_the_same_as_with_every_turn_compared(
         heights, touched = stacks.get(place, ({}, None))
         places[place] = PooledPlace(logs, heights=heights, touched=touched)
     seen = PooledReading(places, frozenset(), 0.0, 0)
-    candidates = find_candidates(JudgeContext.of(BLOCKADE), [BEFORE], seen)
+    candidates = find_candidates(Case(JudgeContext.of(BLOCKADE), (BEFORE,), seen))
     assert len(candidates.others) > 1
     assert candidates.lead == plain_lead(candidates)
 

@@ -326,8 +326,8 @@ def test_judging_needs_readings_and_a_belief(deblockle: Any, make_reading: Any, 
         {"probability_floor": 0.01},
         {"probability_floor": 0.0},
         {"illegal_prior": -1.9},
-        {"stopover": -0.1},
-        {"stopover": 3.0},
+        {"stopover_log_odds": -0.1},
+        {"stopover_log_odds": 3.0},
     ],
 )
 def test_settings_that_would_guess_are_refused(wrong: dict[str, Any]) -> None:
@@ -348,9 +348,9 @@ def test_what_each_trigger_may_accept_and_say_aloud() -> None:
 
 
 def test_settings_at_their_limits_are_valid() -> None:
-    settings = JudgeSettings(stopover=0.0, illegal_prior=-2.0, unsure=2.0)
-    assert (settings.stopover, settings.illegal_prior) == (0.0, -2.0)
-    assert JudgeSettings(margin=0.5, stopover=0.4).margin == 0.5
+    settings = JudgeSettings(stopover_log_odds=0.0, illegal_prior=-2.0, unsure_log_odds=2.0)
+    assert (settings.stopover_log_odds, settings.illegal_prior) == (0.0, -2.0)
+    assert JudgeSettings(margin=0.5, stopover_log_odds=0.4).margin == 0.5
 
 
 def test_the_guide_names_every_setting_and_its_value() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge.explorer import MOST_LISTED, JudgeContext
-from referee.judge.sequences import beyond_one_turn
+from referee.judge.explanations import beyond_one_turn
+from referee.judge.explorer import MOST_LISTED, Case, JudgeContext
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import StabilityFilter, StabilitySettings
 from referee.judge.verdict import VerdictKind
@@ -139,9 +139,8 @@ def test_turns_after_one_that_a_hand_may_hide_explain_what_is_in_sight() -> None
     state = with_many_listed_turns(game)
     first, *others = game.rules.players_to_move(state)
     state = game.rules.apply(state, drop_of(game, state, first, Random(1)))
-    base = game.table.appearance(state)
     seen = seen_as(game, state, {f"{first}.d14": "digit 7 60%", **under_hands(game, state, others)})
-    found = beyond_one_turn(JudgeContext.of(game, JudgeSettings()), base, (state,), seen)
+    found = beyond_one_turn(Case(JudgeContext.of(game, JudgeSettings()), (state,), seen))
     assert 0 < len(found) < MOST_LISTED
     assert not any(len({place[:2] for place, _ in one.changes}) > 1 for one in found)
 

@@ -152,10 +152,10 @@ def test_the_start_of_the_chosen_options_counts(deblockle: Any) -> None:
         ({"probability_floor": 0.0}, "probability_floor is 0.0"),
         ({"probability_floor": 0.01}, "probability_floor is 0.01"),
         ({"margin": 0.0}, "margin is 0.0"),
-        ({"added": -0.1}, "added is -0.1"),
-        ({"margin": 2.0}, "stopover is 2.0"),
-        ({"stopover": -0.1}, "stopover is -0.1"),
-        ({"unsure": 2.1}, "expected at most -2.1"),
+        ({"added_log_odds": -0.1}, "added_log_odds is -0.1"),
+        ({"margin": 2.0}, "stopover_log_odds is 2.0"),
+        ({"stopover_log_odds": -0.1}, "stopover_log_odds is -0.1"),
+        ({"unsure_log_odds": 2.1}, "expected at most -2.1"),
     ],
 )
 def test_settings_with_which_the_judge_would_guess_are_refused(settings: dict[str, float], message: str) -> None:
@@ -164,9 +164,9 @@ def test_settings_with_which_the_judge_would_guess_are_refused(settings: dict[st
 
 
 def test_settings_up_to_these_limits_are_valid() -> None:
-    JudgeSettings(probability_floor=0.0099, stopover=0.0)
+    JudgeSettings(probability_floor=0.0099, stopover_log_odds=0.0)
     JudgeSettings(margin=2.1, probability_floor=1e-12)
-    JudgeSettings(margin=0.1, stopover=0.0, unsure=-0.5, illegal_prior=0.5)
+    JudgeSettings(margin=0.1, stopover_log_odds=0.0, unsure_log_odds=-0.5, illegal_prior=0.5)
 
 
 @pytest.mark.parametrize(

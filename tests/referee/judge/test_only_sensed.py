@@ -19,8 +19,8 @@ from referee.judge.evidence.sensors import (
     touched_elsewhere,
     undone_turns_shown,
 )
-from referee.judge.explanations import Changes, Explanation, ExplanationKind
-from referee.judge.explorer import JudgeContext
+from referee.judge.explanations import Explanation, ExplanationKind
+from referee.judge.explorer import Case, Changes, JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from referee.judge.settings import JudgeSettings, Trigger
 from vision.reading import PlaceChange
@@ -145,9 +145,9 @@ def test_an_undone_turn_is_recognised_while_the_table_still_shows_it(
     shown = frozenset(changes) if conclusion is Conclusion.FORBIDDEN else frozenset()
     best = explanation(ExplanationKind.TURN, *(changes - shown))
     decision = Decision(conclusion, (best,), shown, 0.0, alike=alike)
-    seen = PooledReading({}, frozenset(), 0.0, 0)
+    case = Case(JudgeContext.of(deblockle), (deblockle.rules.new(),), PooledReading({}, frozenset(), 0.0, 0))
     refused = [frozenset(each) for each in undone]
-    assert bool(undone_turns_shown(JudgeContext.of(deblockle), BELIEVED, refused, decision, seen)) is lies
+    assert bool(undone_turns_shown(case, refused, decision)) is lies
 
 
 @dataclass(frozen=True)

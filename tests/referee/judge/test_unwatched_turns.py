@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engine.values import EMPTY
-from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.explanations import more_turns_explain
+from referee.judge.explorer import Case, JudgeContext, changes_between
 from referee.judge.pooled_reading import pool
-from referee.judge.sequences import more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
@@ -177,10 +177,10 @@ def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, 
     before, shown = deblockle.table.appearance(believed), deblockle.table.appearance(after)
     changes = changes_between(before, shown)
     assert {place for place, _ in changes} == {"c1", "a5", "f2"}
-    assert more_turns_explain(context, (believed,), changes, seen_as(deblockle, after))
+    assert more_turns_explain(Case(context, (believed,), seen_as(deblockle, after)), changes)
     two = frozenset((place, look) for place, look in changes if place != "f2")
     seen = seen_as(deblockle, believed, dict(two))
-    assert not more_turns_explain(context, (believed,), two, seen)
+    assert not more_turns_explain(Case(context, (believed,), seen), two)
 
 
 def test_three_turns_that_only_sensors_know_are_more_than_two(deblockle: Any, believed: Any) -> None:
@@ -193,7 +193,7 @@ def test_three_turns_that_only_sensors_know_are_more_than_two(deblockle: Any, be
         (place, one.best) for place, one in seen.places.items() if (one.best == EMPTY) != (before[place] == EMPTY)
     )
     assert len(changes) == 6
-    assert more_turns_explain(context, (believed,), changes, seen)
+    assert more_turns_explain(Case(context, (believed,), seen), changes)
 
 
 def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:

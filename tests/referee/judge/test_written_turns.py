@@ -11,16 +11,14 @@ import pytest
 from engine.registry import load
 from engine.showing import TableConstraint, turns_by_trying, turns_showing
 from engine.values import EMPTY, Roll
-from referee.judge.acceptance import resolve
+from referee.judge.assessment import Assessment
 from referee.judge.belief import Belief
-from referee.judge.decision import Conclusion
-from referee.judge.explanations import ExplanationKind, worth_weighing
-from referee.judge.explorer import MOST_WEIGHED, JudgeContext, changes_between
+from referee.judge.decision import Conclusion, resolve
+from referee.judge.explanations import ExplanationKind, beyond_one_turn, looks_while_writing
+from referee.judge.explorer import MOST_WEIGHED, Case, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.rules.glance import Glance
-from referee.judge.rules.turns import find_two_written_turns
-from referee.judge.sequences import beyond_one_turn, looks_while_writing
 from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.turns import find_two_written_turns
 from tests.effort import cases
 
 GAME: Any = load("number-drop")
@@ -63,15 +61,15 @@ def written_on(rng: Random, state: Any) -> dict[str, str]:
 def seen_by_bad_eyes(rng: Random, before: dict[str, str], looks: dict[str, str]) -> PooledReading:
     """A reading of a table in which what is new is doubtful, often wrong, and sometimes hidden."""
     places, hidden = {}, set()
-    for place, glance in looks.items():
-        is_new = glance != before[place]
+    for place, look in looks.items():
+        is_new = look != before[place]
         if rng.random() < (0.05 if is_new else 0.003):
             hidden.add(place)
             continue
         logs = dict.fromkeys(GAME.looks, -11.0)
         for other in rng.sample(GAME.looks, 5 if is_new else 0):
             logs[other] = -rng.uniform(0.5, 11)
-        logs[glance] = -rng.uniform(0, 3) if is_new and rng.random() < 0.5 else 0.0
+        logs[look] = -rng.uniform(0, 3) if is_new and rng.random() < 0.5 else 0.0
         places[place] = PooledPlace(logs)
     return PooledReading(places, frozenset(hidden), 1.0, 1)
 
@@ -89,7 +87,7 @@ def tables(count: int, seed: int) -> list[tuple[Any, PooledReading]]:
 
 def plain_beyond_one_turn(state: Any, seen: PooledReading) -> set[tuple[Any, ...]]:
     """Every way to play a turn whose cells all look changed or are hidden, and then another turn, or part of one."""
-    base, could_be, found = GAME.table.appearance(state), worth_weighing(CONTEXT, seen), set()
+    base, could_be, found = GAME.table.appearance(state), Case(CONTEXT, (state,), seen).could_be, set()
     suspects = seen.hidden | {place for place, one in seen.places.items() if one.best != base.get(place, EMPTY)}
     for first in GAME.rules.legal_turns(state):
         after = GAME.rules.apply(state, first)
@@ -102,7 +100,7 @@ def plain_beyond_one_turn(state: Any, seen: PooledReading) -> set[tuple[Any, ...
             found.add((ExplanationKind.TWO_TURNS, first, second, changes_between(base, left)))
         for part in GAME.table.unfinished(after):
             shown = {**between, **part.change}
-            whole = turns_by_trying(GAME, after, {place: (glance,) for place, glance in shown.items()})
+            whole = turns_by_trying(GAME, after, {place: (look,) for place, look in shown.items()})
             if TableConstraint(between, could_be).allows(part.change) and next(whole, None) is None:
                 found.add((ExplanationKind.TURN_AND_PART, first, part.instruction, changes_between(base, shown)))
     return found
@@ -112,7 +110,7 @@ def test_the_search_for_two_turns_finds_what_trying_every_turn_finds() -> None:
     sizes = []
     for state, seen in tables(cases(30), 1):
         plain = plain_beyond_one_turn(state, seen)
-        found = beyond_one_turn(CONTEXT, GAME.table.appearance(state), (state,), seen)
+        found = beyond_one_turn(Case(CONTEXT, (state,), seen))
         assert {
             (one.kind, first, then, one.changes)
             for one in found
@@ -123,16 +121,16 @@ def test_the_search_for_two_turns_finds_what_trying_every_turn_finds() -> None:
     assert max(sizes) > 0, "no table shows two turns"
 
 
-def plain_two_written_turns(glance: Glance[Any, Any], player: str) -> tuple[Any, ...]:
+def plain_two_written_turns(given: Assessment[Any, Any], player: str) -> tuple[Any, ...]:
     """The same search, with a decision about each first turn."""
-    could_be, found = looks_while_writing(CONTEXT, worth_weighing(CONTEXT, glance.visible)), []
-    for first in islice(turns_showing(GAME, glance.states[0], could_be), MOST_WEIGHED):
-        after = GAME.rules.apply(glance.states[0], first)
+    could_be, found = looks_while_writing(given.visible), []
+    for first in islice(turns_showing(GAME, given.states[0], could_be), MOST_WEIGHED):
+        after = GAME.rules.apply(given.states[0], first)
         if first.player == player and player in GAME.rules.players_to_move(after):
-            second = Glance.at(CONTEXT, glance.belief.with_states((after,), (after,)), glance.seen, glance.trigger)
+            second = Assessment.at(CONTEXT, given.belief.with_states((after,), (after,)), given.seen, given.trigger)
             best = second.decision.best
             if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
-                found.append((first, *resolve(CONTEXT, (best,), glance.seen).turns))
+                found.append((first, *resolve(given, (best,)).turns))
     return found[0] if len(found) == 1 else ()
 
 
@@ -140,8 +138,8 @@ def plain_two_written_turns(glance: Glance[Any, Any], player: str) -> tuple[Any,
 def test_a_shape_and_its_loop_are_found_together_as_by_deciding_about_each_shape(trigger: Trigger) -> None:
     answers = []
     for state, seen in tables(cases(60), 2):
-        glance = Glance.at(CONTEXT, Belief.of((state,)), seen, trigger)
+        given = Assessment.at(CONTEXT, Belief.of((state,)), seen, trigger)
         for player in GAME.rules.players_to_move(state):
-            answers.append(find_two_written_turns(glance, player))
-            assert answers[-1] == plain_two_written_turns(glance, player), GAME.notation.format_state(state)
+            answers.append(find_two_written_turns(given, player))
+            assert answers[-1] == plain_two_written_turns(given, player), GAME.notation.format_state(state)
     assert any(answers), "no table shows a shape and a loop"

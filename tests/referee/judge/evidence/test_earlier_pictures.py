@@ -218,8 +218,8 @@ def test_a_touched_disc_keeps_its_earlier_picture_until_a_turn_is_accepted() -> 
     first = {place: PooledPlace({look: 0.0}, picture=picture(0.0)) for place, look in looks.items()}
     later = {place: PooledPlace({look: 0.0}, picture=picture(0.5)) for place, look in looks.items()}
     belief: Belief[Any, Any] = Belief.of([state])
-    belief = belief.with_pieces_of(context, first)
-    quiet = belief.with_pieces_of(context, later, settled=False)
+    belief = belief.remember_pieces(context, first)
+    quiet = belief.remember_pieces(context, later, settled=False)
     assert quiet.observations.pieces["a1"].picture is first["a1"].picture
-    settled = belief.with_pieces_of(context, later)
+    settled = belief.remember_pieces(context, later)
     assert settled.observations.pieces["a1"].picture is later["a1"].picture

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge.evidence.sides import certain_sides, facing_contradiction, side_contradiction
-from referee.judge.explorer import JudgeContext
+from referee.judge.evidence.turns import certain_sides, facing_contradiction, side_contradiction
+from referee.judge.explorer import Case, JudgeContext
 from referee.judge.faults import find_turned_pieces
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
@@ -149,7 +149,7 @@ def test_a_block_was_turned_in_place_if_its_top_stays_and_its_sides_are_impossib
     def suspected(differing: dict[str, str]) -> set[str]:
         seen = seen_as(deblockle, state, differing)
         seen = replace(seen, places={**table.places, "c1": replace(seen.places["c1"], sides=sides)})
-        return {place for breach in find_turned_pieces(context, (state,), seen, 3.0) for place in breach.places}
+        return {place for breach in find_turned_pieces(Case(context, (state,), seen), 3.0) for place in breach.places}
 
     assert suspected({}) == {"c1"}
     assert suspected({"c1": next(look for look in deblockle.looks if look not in (top, "empty"))}) == set()

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic
 
+from common.phrases import Phrase, listed
 from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.support.grid import Grid
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place
 from referee.judge import sentences
-from referee.judge.acceptance import narrow_by_sides
-from referee.judge.explorer import JudgeContext
+from referee.judge.assessment import Judgement
+from referee.judge.belief import Belief
+from referee.judge.decision import narrow_by_sides
+from referee.judge.evidence.earlier_readings import readings_to_keep
+from referee.judge.explorer import Case, JudgeContext
 from referee.judge.faults import name_pieces
-from referee.judge.pooled_reading import PIECE, PooledReading
+from referee.judge.pooled_reading import PIECE, PooledReading, pool
+from referee.judge.rolling import remember_known_dice
 from referee.judge.settings import Trigger
 from referee.judge.starts import set_up_states, usual_appearance
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
+from vision.reading import Reading
 
 _MOST_UNREADABLE = 0.75
 """Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
@@ -34,21 +39,7 @@ _MOST_UNSENSED = 0.25
 
 
 @dataclass(frozen=True)
-class SetUpResult(Generic[StateT]):
-    """The ruling on a set-up, the possible states after it, and those that the tops alone allow.
-
-    There are no states when the set-up was not accepted. ``misread`` are places taken to look different from their
-    reading.
-    """
-
-    ruling: Ruling
-    states: tuple[StateT, ...] = ()
-    states_ignoring_sides: tuple[StateT, ...] = ()
-    misread: tuple[Place, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Start(Generic[StateT, TurnT]):
+class _Start(Case[StateT, TurnT]):
     """What a table shows before the set-up is accepted.
 
     ``usual`` is the usual start of the game with these ``options``; ``shown`` is what the table shows, with the usual
@@ -58,9 +49,7 @@ class _Start(Generic[StateT, TurnT]):
     was replaced by the only possible start.
     """
 
-    context: JudgeContext[StateT, TurnT]
     options: Mapping[str, OptionValue] | None
-    seen: PooledReading
     anywhere: bool
     trigger: Trigger
     usual: Appearance
@@ -68,14 +57,9 @@ class _Start(Generic[StateT, TurnT]):
     unsensed: tuple[Place, ...] = ()
     unclear: tuple[Place, ...] = ()
     appearance: Mapping[Place, LookName] = field(default_factory=dict)
-    states: tuple[StateT, ...] = ()
     fault: IllegalTurnError | None = None
     turned: int = 0
     assumed: tuple[Place, ...] = ()
-
-    @property
-    def game(self) -> Game[StateT, TurnT]:
-        return self.context.game
 
     @property
     def sensed(self) -> tuple[Place, ...]:
@@ -113,49 +97,41 @@ class _Start(Generic[StateT, TurnT]):
         )
 
 
-def judge_set_up(
+def begin(
     context: JudgeContext[StateT, TurnT],
-    seen: PooledReading,
-    options: Mapping[str, OptionValue] | None,
+    belief: Belief[StateT, TurnT],
+    readings: Sequence[Reading],
+    options: Mapping[str, OptionValue] | None = None,
     *,
-    anywhere: bool,
-    trigger: Trigger,
-    confirmed: frozenset[Place],
-) -> SetUpResult[StateT]:
-    """Return the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
+    anywhere: bool = False,
+    trigger: Trigger = Trigger.RESTED,
+) -> Judgement[StateT, TurnT]:
+    """Take the set-up from readings of a resting table.
 
-    ``confirmed`` are the places where a person has confirmed the camera against the sensors.
+    The ruling is *set up* for a legal start, *illegal* with its breaches for any other, *ambiguous* when a place can't
+    be read, *cannot see* when places are hidden. While the trigger names no faults, *not finished* replaces *illegal*
+    and *ambiguous*, and with ``anywhere`` also *set up*, since more pieces may be on their way. Raises OptionError for
+    a bad option.
     """
-    start = _start(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
-    rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
-        _hidden,
-        _one_sensor_differs,
-        _no_legal_start,
-        _unknown_pieces,
-        _unclear,
-        _may_go_on,
-    )
-    for rule in rules:
-        verdict = rule(start)
-        if verdict is not None:
-            return SetUpResult(Ruling((verdict,)))
-    return _accepted(start)
+    usual = usual_appearance(context.game, options)
+    seen = pool(readings, tuple(usual), context.game.looks, context.settings.probability_floor)
+    shown = {place: seen.places[place].best for place in context.game.places if place in seen.places}
+    # A player who was asked and declares the set-up done again confirms the camera.
+    confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
+    start = _interpreted(_Start(context, (), seen, options, anywhere, trigger, usual, shown), confirmed)
+    belief = belief.after_looking(seen)
+    verdict = next(_objections(start), None)
+    if verdict is None:
+        return _accepted(start, belief)
+    ruling = Ruling((verdict,))
+    return Judgement(belief.with_asked_disputes(ruling, seen), ruling)
 
 
-def _start(
-    context: JudgeContext[StateT, TurnT],
-    seen: PooledReading,
-    options: Mapping[str, OptionValue] | None,
-    *,
-    anywhere: bool,
-    trigger: Trigger,
-    confirmed: frozenset[Place],
-) -> _Start[StateT, TurnT]:
-    game, settings, usual = context.game, context.settings, usual_appearance(context.game, options)
-    shown = {place: seen.places[place].best for place in game.places if place in seen.places}
-    start = _Start(context, options, seen, anywhere, trigger, usual, shown)
+def _interpreted(start: _Start[StateT, TurnT], confirmed: frozenset[Place]) -> _Start[StateT, TurnT]:
+    """Find what the table is meant to be; of ``confirmed`` places, a person has confirmed the camera."""
+    game, settings, seen, usual, shown = start.game, start.settings, start.seen, start.usual, start.shown
     by_sensors = bool(start.sensed)
-    unsensed = _places_without_sensor(game, seen) if by_sensors and not anywhere else ()
+    unsensed = _places_without_sensor(game, seen) if by_sensors and not start.anywhere else ()
     if unsensed:
         shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
         start = replace(start, shown=shown, unsensed=unsensed)
@@ -163,29 +139,29 @@ def _start(
         return start
     disputed = seen.disputed.keys() - confirmed
     sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
-    unclear = context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
+    unclear = start.context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
     assumed: Mapping[Place, LookName] = {}
-    if not by_sensors and not anywhere:
+    if not by_sensors and not start.anywhere:
         missing = _maybe_missing(start)
         assumed = _assume_usual_start(start, unclear, missing - set(unclear))
-        unclear = context.in_order({*unclear, *missing} - assumed.keys())
+        unclear = start.context.in_order({*unclear, *missing} - assumed.keys())
     start = replace(start, unclear=unclear)
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
     for appearance in _possible_appearances(usual, {**shown, **assumed}, game.looks):
         try:
-            states = set_up_states(game, appearance, options, anywhere=anywhere)
+            states = set_up_states(game, appearance, start.options, anywhere=start.anywhere)
         except IllegalTurnError as error:
             faults.append((error, appearance))
         else:
-            return replace(start, appearance=appearance, states=states, assumed=context.in_order(assumed))
+            return replace(start, appearance=appearance, states=states, assumed=start.context.in_order(assumed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _quarter_turns_off(start, appearance)
+    turned = 0 if start.anywhere else _quarter_turns_off(start, appearance)
     return replace(start, appearance=appearance, fault=nearest, turned=turned)
 
 
 def _maybe_missing(start: _Start[StateT, TurnT]) -> set[Place]:
     """Return the places that look empty, though not for certain, and have a piece in the game's usual start."""
-    seen, usual, within = start.seen, start.usual, start.context.settings.own_start
+    seen, usual, within = start.seen, start.usual, start.settings.own_start_log_odds
     empty = (place for place, look in start.shown.items() if look == EMPTY and usual[place] != EMPTY)
     return {
         place
@@ -201,7 +177,7 @@ def _assume_usual_start(
 
     The pieces that may be ``missing`` are not assumed.
     """
-    shown, usual, seen, within = start.shown, start.usual, start.seen, start.context.settings.own_start
+    shown, usual, seen, within = start.shown, start.usual, start.seen, start.settings.own_start_log_odds
     doubtful = [
         place
         for place, look in shown.items()
@@ -229,7 +205,7 @@ def _is_start(start: _Start[StateT, TurnT], appearance: Mapping[Place, LookName]
 
 def _quarter_turns_off(start: _Start[StateT, TurnT], appearance: Mapping[Place, LookName]) -> int:
     """Return the quarter turns that would make the table a start; 0 where none does. A few places may be doubtful."""
-    game, usual, within = start.game, start.usual, start.context.settings.own_start
+    game, usual, within = start.game, start.usual, start.settings.own_start_log_odds
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
     if game.places != grid.names:
@@ -272,36 +248,43 @@ def _possible_appearances(
     return tuple({**known, **named} for named in name_pieces(usual, changes, looks))
 
 
-def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Say where places are hidden and no sensor reports on them."""
-    if not start.seen.hidden or start.unsensed:
-        return None
-    hidden = start.context.in_order(start.seen.hidden)
-    sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
-    taken = start.squares_with_pieces
-    if len(taken & set(hidden)) > _MOST_UNREADABLE * max(len(taken), len(hidden)):
-        sentence = sentences.unknown_set(hidden)
-    return start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
+def _objections(start: _Start[StateT, TurnT]) -> Iterator[Verdict]:
+    """Yield what keeps the set-up from being accepted; the first counts."""
+    usual, shown, seen = start.usual, start.shown, start.seen
+    if seen.hidden and not start.unsensed:
+        hidden = start.context.in_order(seen.hidden)
+        sentence = sentences.unclear_set_up(hidden) if shown else sentences.NOTHING_TO_SEE
+        taken = start.squares_with_pieces
+        if len(taken & set(hidden)) > _MOST_UNREADABLE * max(len(taken), len(hidden)):
+            sentence = sentences.unknown_set(hidden)
+        yield start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
+    if start.fault is not None and start.sensed:
+        odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
+        if len(odd) == 1 and seen.only_sensed(odd[0]):
+            place, look = odd[0], shown[odd[0]]
+            sentence = sentences.one_sensor_against_start(place, taken=look != EMPTY)
+            yield start.verdict(start.question, sentence, (place,), {place: look})
+    if start.fault is not None:
+        yield _no_legal_start(start, start.fault)
+    # Pieces that only sensors notice where the usual start has none.
+    unknown = tuple(place for place in start.sensed if usual[place] == EMPTY)
+    if unknown:
+        said = Phrase(
+            "I sense pieces on {places}, and can't tell which. {say_what}",
+            listed(unknown),
+            Phrase("Please say what stands there (./run table correct)."),
+        )
+        yield start.verdict(start.question, said, unknown, dict.fromkeys(unknown, PIECE))
+    if start.unclear:
+        yield _doubtful(start, start.unclear)
+    if start.anywhere and not start.trigger.names_faults:
+        # The players may not have put out all of their pieces yet.
+        places = _occupied(start)
+        yield start.verdict(VerdictKind.NOT_FINISHED, sentences.set_up_waits(len(places)), places)
 
 
-def _one_sensor_differs(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Ask where the start is the usual one except for a single place that only a sensor knows."""
-    usual, shown = start.usual, start.shown
-    if start.fault is None or not start.sensed:
-        return None
-    odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
-    if len(odd) != 1 or not start.seen.only_sensed(odd[0]):
-        return None
-    place, look = odd[0], shown[odd[0]]
-    sentence = sentences.one_sensor_against_start(place, taken=look != EMPTY)
-    return start.verdict(start.question, sentence, (place,), {place: look})
-
-
-def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
+def _no_legal_start(start: _Start[StateT, TurnT], error: IllegalTurnError) -> Verdict:
     """Say why the table is not a start; a place that can't be read is asked about first."""
-    error = start.fault
-    if error is None:
-        return None
     wrong = places_named(error.breaches)
     hangs_on = tuple(place for place in start.unclear if place in wrong or not wrong)
     sentence = sentences.fault(error.breaches) if error.breaches else str(error)
@@ -309,7 +292,14 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     if start.turned:
         sentence = sentences.turned_set_up(start.turned)
     elif is_another:
-        sentence = sentences.another_game(start.game.title, len(start.squares_with_pieces))
+        sentence = Phrase(
+            "This does not look like the start of {title}: most of its {pieces} squares with pieces "
+            "show something else. If this is another game, begin that one (./run watch --new --game "
+            "NAME). If this is not the set I was taught, use that one or teach me this one (./run "
+            "pieces enrol).",
+            start.game.title,
+            len(start.squares_with_pieces),
+        )
     shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
     if not start.trigger.names_faults:
         return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)
@@ -319,58 +309,54 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     return start.verdict(VerdictKind.ILLEGAL, sentence, wrong, shown, breaches=breaches)
 
 
-def _unknown_pieces(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Ask about pieces that only sensors notice where the usual start has none."""
-    unknown = tuple(place for place in start.sensed if start.usual[place] == EMPTY)
-    if not unknown:
-        return None
-    return start.verdict(start.question, sentences.unknown_pieces(unknown), unknown, dict.fromkeys(unknown, PIECE))
-
-
-def _unclear(start: _Start[StateT, TurnT]) -> Verdict | None:
-    return _doubtful(start, start.unclear) if start.unclear else None
-
-
 def _doubtful(start: _Start[StateT, TurnT], places: tuple[Place, ...]) -> Verdict:
     shown = {place: start.appearance[place] for place in places}
     return start.verdict(start.question, sentences.unsure(places, shown, start.seen.disputed), places, shown)
-
-
-def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Wait where any few pieces are a start, since the players may not have put out all of them yet."""
-    if not start.anywhere or start.trigger.names_faults:
-        return None
-    places = _occupied(start)
-    return start.verdict(VerdictKind.NOT_FINISHED, sentences.set_up_waits(len(places)), places)
 
 
 def _occupied(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
     return tuple(place for place, look in start.appearance.items() if look != EMPTY)
 
 
-def _accepted(start: _Start[StateT, TurnT]) -> SetUpResult[StateT]:
-    narrowed, dropped = narrow_by_sides(start.context, start.states, start.seen)
-    to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
-    sentence = sentences.begun(to_move, start.game.to_draw(narrowed[0]))
-    margin = min(one.certainty for one in start.seen.places.values())
+def _accepted(start: _Start[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+    """Believe the start. Where places were taken to look different from their reading, they were misread."""
+    context, seen = start.context, start.seen
+    states, dropped = narrow_by_sides(start)
+    to_move = list(dict.fromkeys(state.to_move for state in states if state.to_move is not None))
+    sentence = sentences.begun(to_move, start.game.to_draw(states[0]))
+    margin = min(one.certainty for one in seen.places.values())
     verdict = start.verdict(VerdictKind.SET_UP, sentence, _occupied(start), start.appearance, margin)
-    notes = tuple(_notes(start, dropped))
-    misread = tuple(place for place in start.assumed if start.shown[place] != start.appearance[place])
-    return SetUpResult(Ruling((verdict,), notes=notes), narrowed, start.states, misread)
+    believed, handwritten = start.game.table.appearance(states[0]), context.has_sheets
+    misread = (place for place in start.assumed if start.shown[place] != start.appearance[place])
+    earlier = readings_to_keep(seen.places, believed if handwritten else misread, believed, handwritten=handwritten)
+    belief = belief.with_states(states, start.states)
+    belief = replace(belief, observations=replace(belief.observations, earlier=earlier))
+    belief = belief.distrust_sensors(seen.sensed, believed).remember_pieces(context, seen.places)
+    belief, _ = remember_known_dice(context, belief, seen.dice)
+    return Judgement(belief, Ruling((verdict,), notes=tuple(_notes(start, dropped))))
 
 
 def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[str]:
     """Say what was taken for granted."""
     seen, appearance = start.seen, start.appearance
     for place in start.game.places:
-        doubtful = place in seen.places and seen.places[place].certainty < start.context.settings.margin
+        doubtful = place in seen.places and seen.places[place].certainty < start.settings.margin
         if doubtful or place in start.assumed:
-            yield sentences.please_check(place, appearance[place])
-    for place in dropped:
-        yield sentences.dropped_sighting(place)
+            look = appearance[place]
+            yield Phrase("I think {place} shows: {look}. Please tell me if that is wrong.", place, look)
+    yield from map(sentences.dropped_sighting, dropped)
     if start.sensed:
-        yield sentences.taken_as_usual(start.sensed[0], appearance[start.sensed[0]])
+        yield Phrase(
+            "I only sense where pieces stand, and assume the usual start with every piece turned as "
+            "usual ({place}: {look}). If that is wrong, say so (./run table correct).",
+            start.sensed[0],
+            appearance[start.sensed[0]],
+        )
     if start.unsensed:
-        yield sentences.unsensed_start(start.unsensed)
+        yield Phrase(
+            "I can't sense {places}, and assume that the usual start is set up there as well.", listed(start.unsensed)
+        )
     if seen.disputed:
-        yield sentences.sensed_otherwise(tuple(seen.disputed))
+        yield Phrase(
+            "The sensors under {places} disagree with the camera; I trust the camera there.", listed(seen.disputed)
+        )
