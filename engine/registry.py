@@ -7,7 +7,7 @@ import pkgutil
 from typing import Any
 
 import engine.games
-from common.phrases import nearest
+from common.phrases import Phrase, nearest
 from engine.api import Game
 from engine.errors import UnknownGameError
 
@@ -29,7 +29,8 @@ def load(name: str) -> Game[Any, Any]:
     key, known = name.strip().lower(), games()
     if key not in known:
         near = nearest(key, known)
-        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(known)}"
-        raise UnknownGameError(f"no game is called {name!r}; {hint}")
+        if near:
+            raise UnknownGameError(Phrase("no game is called {name!r}; did you mean {near!r}?", name, near))
+        raise UnknownGameError(Phrase("no game is called {name!r}; there are: {known}", name, ", ".join(known)))
     game: Game[Any, Any] = importlib.import_module(f"engine.games.{key.replace('-', '_')}.game").GAME
     return game

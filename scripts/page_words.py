@@ -31,8 +31,9 @@ sys.path.insert(0, str(ROOT))
 from common.phrases import PLACEHOLDER  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from engine.support.looks import Look  # noqa: E402
-from hardware.lights.signals import ROLE_STYLES  # noqa: E402
-from referee.web.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
+from hardware.lights.signals import ROLE_STYLES, Mood  # noqa: E402
+from referee.judge.verdict import VerdictKind  # noqa: E402
+from referee.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
 from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
@@ -42,7 +43,10 @@ _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"
 _KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2)}
 _HEADERS = {"page": "The page's words", "rules": "The referee's sentences"}
 _DIGIT = re.compile(r"\d")
-_FOR_PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError"})
+_FOR_PROGRAMMERS = frozenset(
+    {"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError", "click.UsageError"}
+)
+"""Errors that nobody reads, or in English as the help of a command is."""
 _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
@@ -100,6 +104,11 @@ _WITHOUT_A_PAGE = (
     "vision/readers/tiles.py",
 )
 """Paths whose errors are only shown by a terminal or a log."""
+_TO_PLAYERS = (
+    *(f"referee/cli/{name}" for name in ("client.py", "entries.py", "games.py", "group.py", "play/")),
+    *("referee/commands/command_socket.py", "referee/demo/", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
+)
+"""Those of them that speak to players at a terminal."""
 _SILENT = frozenset(
     {
         "hall/tournament/standings.py",
@@ -109,6 +118,7 @@ _SILENT = frozenset(
         "referee/web/drawing/sheets.py",
         "referee/web/guard.py",
         "referee/web/languages.py",
+        "referee/languages.py",
         "referee/web/server.py",
         "referee/web/views.py",
     }
@@ -204,11 +214,14 @@ def _sentences() -> Iterator[tuple[str, str]]:
     for room in (*_ROOMS, "engine"):
         for path in sorted(ROOT.glob(f"{room}/**/*.py")):
             file = path.relative_to(ROOT).as_posix()
-            is_shown = not file.startswith(_WITHOUT_A_PAGE)
+            is_shown = file.startswith(_TO_PLAYERS) or not file.startswith(_WITHOUT_A_PAGE)
             for message in phrases_in(path.read_text(encoding="utf-8"), with_faults=is_shown):
                 if _WORD.search(PLACEHOLDER.sub("", message)):
                     yield file, message.strip()
     yield from ((_THIS, word) for word in _WORDS)
+    yield from (("referee/judge/verdict.py", kind.value) for kind in VerdictKind)
+    yield from ((_LIGHTS, mood.value) for mood in Mood)
+    yield from ((_LIGHTS, style.meaning) for style in ROLE_STYLES.values())
     for name in games():
         game = load(name)
         file = f"engine/games/{name.replace('-', '_')}/game.py"

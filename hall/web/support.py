@@ -21,11 +21,12 @@ from hall.tournament.director import Director
 from hall.tournament.standings import format_points
 from referee.clocks.clock import ClockMode, clock_text, hourglass_rates, run_down
 from referee.errors import ClockError, TournamentError
+from referee.languages import sentences
 from referee.mqtt.topics import ShownSide
 from referee.naming import Names
 from referee.web import views
 from referee.web.access import Access, PageSession
-from referee.web.languages import language_of, sentences, templates, translations
+from referee.web.languages import language_of, templates, translations
 
 HERE = Path(__file__).parent
 

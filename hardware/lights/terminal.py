@@ -6,6 +6,8 @@ when ``NO_COLOR`` is set or the output is a file.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console
 from rich.style import Style as TextStyle
 from rich.text import Text
@@ -47,13 +49,13 @@ def render(signal: Signal, grid: PlaceGrid) -> Text:
     return text
 
 
-def status_line(signal: Signal) -> Text:
-    """Return the mood, coloured and in words, and the signal's sentence, on one line."""
+def status_line(signal: Signal, say: Callable[[str], str] = str) -> Text:
+    """Return the mood, coloured and in words, and the signal's sentence, on one line; ``say`` translates both."""
     style = MOOD_STYLES[signal.mood]
     text = Text.assemble(
-        (f"[{signal.mood.value}]", TextStyle.combine([_text_style(style.colour), TextStyle(bold=True)]))
+        (f"[{say(signal.mood.value)}]", TextStyle.combine([_text_style(style.colour), TextStyle(bold=True)]))
     )
-    words = " ".join(signal.words.split())
+    words = " ".join(say(signal.words).split())
     if words:
         text.append(f" {words}")
     return text

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from common.phrases import Phrase, joined
 from engine import registry
 from engine.api import Game
 from referee.cli.context import CommandContext, say, utc_now
@@ -25,8 +26,8 @@ STARTING_S = 5.0
 
 _POLL_S = 0.1
 
-IDLE = "No referee is running; the journal has it."
-RUNNING = "The running game shows it."
+IDLE = Phrase("No referee is running; the journal has it.")
+RUNNING = Phrase("The running game shows it.")
 
 
 def submit(
@@ -70,19 +71,19 @@ def tell_referee(
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
-            return f"{_accepted_words(_carry_out_idle(context, journal, command, hints))} {idle}".rstrip()
+            return _accepted_words(_carry_out_idle(context, journal, command, hints), idle)
         except JournalBusyError as busy:
             is_late = time.monotonic() > deadline_s
             if socket_path(journal).exists():
                 try:
-                    return f"{_accepted_words(ask(journal, command))} {running}".rstrip()
+                    return _accepted_words(ask(journal, command), running)
                 except UnreachableError as error:
                     # A killed referee leaves its socket behind, which the next one replaces once it has the journal.
                     if is_late or not isinstance(error.__cause__, ConnectionRefusedError | FileNotFoundError):
                         replay = context.advised_command("games replay", journal, flag="")
-                        raise UnreachableError(f"{error}; {replay} tells whether it was done") from error
+                        raise UnreachableError("{error}; {command} tells whether it was done", error, replay) from error
             elif is_late:
-                raise UnreachableError(f"{busy} (it takes no requests)") from busy
+                raise UnreachableError("{error} (it takes no requests)", busy) from busy
         time.sleep(_POLL_S)
 
 
@@ -101,7 +102,7 @@ def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hi
         with context.read_journal(journal) as opened, Journal.in_memory(wall_clock=utc_now) as copy:
             copy.append_all(event for _, event in opened.events())
             open_without_camera(context, copy, hints).execute(command, replies.append)
-        say(f"This hint is not recorded: {full}", as_error=True)
+        say(Phrase("This hint is not recorded: {reason}", full), as_error=True)
     (reply,) = filter(None, replies)
     return reply
 
@@ -121,7 +122,8 @@ def open_without_camera(
     return service
 
 
-def _accepted_words(reply: Reply) -> str:
+def _accepted_words(reply: Reply, more: str) -> str:
+    """Return what was replied, and ``more``; raises CorrectionError if the command was refused."""
     if reply.refused:
         raise CorrectionError(reply.words)
-    return reply.words
+    return joined((reply.words, more)) if more else reply.words

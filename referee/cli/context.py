@@ -8,8 +8,10 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,11 @@ from rich.segment import Segment
 from rich.text import Text
 
 from common.findings import Finding, Severity
+from common.phrases import Phrase
 from common.program import PROGRAM
 from common.shown_text import shown
+from referee.errors import ConfigError
+from referee.languages import LANGUAGES, Say, sentences, system_language
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,6 +45,10 @@ _LEAD = re.compile(r" +(\d+ +)?")
 """The start of a list item."""
 _BOARDS_WIDTH = 100
 """The most columns for sheets drawn side by side."""
+YES, NO = frozenset({"y", "yes", "j", "ja"}), frozenset({"n", "no", "nein"})
+"""Answers to a question, in any of our languages."""
+YES_OR_NO = (Phrase("y/N"), Phrase("Y/n"))
+"""How a question shows its answers: if Enter means no, and if it means yes."""
 
 
 @dataclass
@@ -53,6 +62,26 @@ class CommandContext:
     debug: bool = False
     config_path: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the terminal: the settings', or else the system's."""
+        from referee.settings.sources import written_language
+
+        with suppress(ConfigError):
+            chosen = written_language(self.config_path, self.environment, Path.cwd())
+            if chosen in LANGUAGES:
+                return str(chosen)
+        return system_language(self.environment)
+
+    @property
+    def translate(self) -> Say:
+        """Translates one of the referee's sentences into the language of the terminal."""
+        return sentences(self.language)
+
+    def spoken(self, text: str) -> str:
+        """Return a text as it is shown: a phrase in the terminal's language."""
+        return self.translate(text) if isinstance(text, Phrase) else text
 
     def with_program_name(self, text: str) -> str:
         """Replace ``./run`` in a text by the command that the person typed."""
@@ -128,9 +157,15 @@ def progress_output() -> Console:
     return _console(stderr=True)
 
 
+def spoken(text: str) -> str:
+    """Return a text as it is shown at the terminal of the running command."""
+    return context_of(click.get_current_context(silent=True)).spoken(text)
+
+
 def say(sentence: str, *, as_error: bool = False) -> None:
     """Print a text, wrapped on a terminal. Continuation lines of an indented or numbered text are indented too."""
     console = progress_output() if as_error else output()
+    sentence = spoken(sentence)
     if console.is_terminal:
         from referee.rendering.report import hanging
 
@@ -165,26 +200,31 @@ def print_legend(game: Game[Any, Any]) -> None:
 
     console = output()
     drawn = DrawnBoard.seen(game, {})
-    if signs := legend(drawn, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console)).plain:
+    translate, width = context_of(click.get_current_context(silent=True)).translate, min(console.width, _BOARDS_WIDTH)
+    if signs := legend(drawn, width=width, ascii_only=draws_ascii(console), say=translate).plain:
         click.echo(signs)
 
 
 def confirm(question: str) -> None:
     """Ask a yes-or-no question; a no ends the program as Ctrl-C does, and says that nothing was changed."""
     if not agrees(question):
-        click.echo("Nothing was changed.", err=True)
+        say(Phrase("Nothing was changed."), as_error=True)
         raise click.exceptions.Exit(INTERRUPTED)
 
 
 def agrees(question: str, *, default: bool = False) -> bool:
     """Ask a yes-or-no question; Enter takes the default."""
-    prompt = _last_line(f"{question} [{'Y/n' if default else 'y/N'}]:")
-    return click.confirm(prompt, default=default, show_default=False, prompt_suffix=" ")
+    prompt = _last_line(f"{spoken(question)} [{spoken(YES_OR_NO[default])}]:")
+    while True:
+        typed = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ").strip().lower()
+        if typed in YES or typed in NO or not typed:
+            return default if not typed else typed in YES
+        click.echo(spoken(Phrase("Error: invalid input")))
 
 
 def ask_line(question: str, default: str) -> str:
     """Ask for a line of text; Enter takes the default."""
-    prompt = _last_line(f"{question}{f' [{default}]' if default else ''}:")
+    prompt = _last_line(f"{spoken(question)}{f' [{default}]' if default else ''}:")
     typed: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
     return typed.strip() or default
 
@@ -215,15 +255,16 @@ def print_findings(console: Console, findings: Iterable[Finding], fault_word: st
     from rich.table import Table
 
     words = {
-        Severity.OK: ("ok", "green"),
-        Severity.NOTE: ("note", "yellow"),
+        Severity.OK: (Phrase("ok"), "green"),
+        Severity.NOTE: (Phrase("note"), "yellow"),
         Severity.FAULT: (fault_word, "bold red"),
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
-        table.add_row(Text(*words[finding.severity]), Text(finding.subject), Text(finding.message))
+        word, style = words[finding.severity]
+        table.add_row(Text(spoken(word), style), Text(spoken(finding.subject)), Text(spoken(finding.message)))
         if finding.remedy:
-            table.add_row("", "", Text(f"→ {finding.remedy}"))
+            table.add_row("", "", Text(f"→ {spoken(finding.remedy)}"))
     print_table(console, table)
 
 
@@ -241,11 +282,14 @@ class _CommandConsole(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         # Screens are also drawn from other threads, where no command is current.
-        self._program = context_of(click.get_current_context(silent=True)).program
+        self._context = context_of(click.get_current_context(silent=True))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(self._context.spoken(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         if isinstance(renderable, Text) and "./run " in renderable.plain:
-            renderable = Text(f"{self._program} ").join(renderable.split("./run ", allow_blank=True))
+            renderable = Text(f"{self._context.program} ").join(renderable.split("./run ", allow_blank=True))
         for text, style, control in super().render(renderable, options):
             if control:
                 yield Segment(text, style, control)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from common.phrases import capitalized
+from common.phrases import Phrase, as_sentence, joined
 from common.user import user_name
 from engine import registry
 from engine.api import Game
@@ -86,16 +86,17 @@ def new_command(
             begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
         service = without_camera(game, opened, time.monotonic, control=time_control(settings.clock))
         service.begin(begun)
-        say(f"Game {service.game_number} of {game.title} begins in {opened.path}. {set_up_request(game)}")
+        begins = Phrase("Game {number} of {game} begins in {file}.", service.game_number, game.title, opened.path)
+        say(joined((begins, set_up_request(game))))
         named = context.other_journal(opened.path)
-    by_text = f"{saved_by()}, each with `--journal {named}`" if named else saved_by()
+    by_text = Phrase("{by_text}, each with `--journal {file}`", saved_by(), named) if named else saved_by()
     if settings.table.layout is None and game.name not in games_with_layouts():
-        say(f"No camera can see {game.title} yet; {by_text}.")
+        say(Phrase("No camera can see {game} yet; {by_text}.", game.title, by_text))
         return
     try:
         layout_for_camera(game.name, settings.table.layout)
     except LayoutError as error:
-        say(f"{capitalized(str(error))}. You can {by_text}.")
+        say(joined((as_sentence(str(error)), Phrase("You can {by_text}.", by_text))))
 
 
 def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -> None:
@@ -106,9 +107,9 @@ def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -
     if left is None or is_sure:
         return
     if sys.stdin.isatty():
-        confirm(f"{left}. Leave it and begin a new one?")
+        confirm(joined((left, Phrase("Leave it and begin a new one?")), ". "))
     resuming = context.advised_command(f"games resume {journal.latest_game()}", journal.path)
-    say(f"{left}. {resuming} goes back to it.")
+    say(joined((left, Phrase("{command} goes back to it.", resuming)), ". "))
 
 
 def _side(player: str | None) -> str | None:
@@ -216,7 +217,7 @@ def _ask_to_resign(context: CommandContext, journal: Path | None, command: Annou
         told = open_without_camera(context, cast("Journal", opened)).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
-    confirm(f"{told} Are you sure?")
+    confirm(joined((told, Phrase("Are you sure?"))))
 
 
 @click.command(cls=ExampleCommand)
@@ -342,7 +343,7 @@ def hint_command(
         return
     if roll is not None or game_name is not None or whole:
         raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
-    running = "The lights show it."
+    running = Phrase("The lights show it.")
     say(submit(context, journal, lambda _: AskHint(by or user_name()), hints=settings, idle="", running=running))
 
 
@@ -356,8 +357,8 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
     question = Question(0, game.name, text, settings.strength, settings.seconds, earlier=())
     answer = answer_question(question, time.monotonic)
     if answer.advice is None:
-        raise CorrectionError(f"No hint: {answer.refused}")
+        raise CorrectionError("No hint: {reason}", answer.refused)
     stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"
     words = hint_text(game, state, answer.advice, stage).words
     # Also print the turn's notation, to be typed or read by a program.
-    return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words
+    return joined((words, answer.advice.turn), "\n  ") if stage == "whole" else words

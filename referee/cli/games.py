@@ -13,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from common.moments import local_time
-from common.phrases import capitalized, counted, listed
+from common.phrases import Phrase, capitalized, counted, either, joined, listed
 from common.user import user_name
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import opponent
 from engine.values import Outcome, OutcomeKind
-from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, utc_now
+from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, spoken, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
     OUTPUT_FILE,
@@ -49,22 +49,30 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     """
     folded = fold(game, events)
     names = events[0][1].names
-    playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
-    say(f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}.")
-    tell = Names.of(game, names)
+    playing = joined((joined((side, names[side])) for side in game.players if side in names), ", ")
+    say(
+        either(
+            playing,
+            "Game {number}, {game} ({players}): {turns}.",
+            "Game {number}, {game}: {turns}.",
+            **{"number": number, "game": game.title, "players": playing, "turns": counted(len(folded.turns), "turn")},
+        )
+    )
+    tell = Names.of(game, names).telling(spoken)
     if folded.states:
         say("")
         print_state(game, folded.states[0], tell)
         say("")
     say(tell(_status_sentence(game, folded)))
     if folded.stopped:
-        say(f"{resuming} goes on with it.")
+        say(Phrase("{command} goes on with it.", resuming))
     if (offering := folded.offered_by) is not None:
         answering = capitalized(opponent(game.players, offering))
-        say(tell(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses."))
+        say(tell(Phrase("{player} offers a draw; {other} accepts or refuses.", capitalized(offering), answering)))
     if folded.fault is not None:
-        sentence, remedy = (str(folded.fault.data.get(part, "")) for part in ("sentence", "remedy"))
-        say(tell(f"To put right: {sentence if remedy in sentence else f'{sentence} {remedy}'}"))
+        sentence, remedy = (folded.fault.text(part) or "" for part in ("sentence", "remedy"))
+        fault = sentence if remedy in sentence else joined((sentence, remedy))
+        say(tell(Phrase("To put right: {fault}", fault)))
 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
@@ -72,14 +80,16 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     if folded.outcome is not None:
         return outcome_sentence(folded.outcome)
     if not folded.states:
-        return "Waiting for the set-up."
+        return Phrase("Waiting for the set-up.")
     if len(folded.states) > 1:
-        return "Waiting for the first turn; whoever plays it begins."
+        return Phrase("Waiting for the first turn; whoever plays it begins.")
     (state,) = folded.states
     if game.to_draw(state):
-        return "Waiting for the tiles."
-    players = listed(capitalized(player) for player in game.rules.players_to_move(state))
-    return f"{players} {'rolls' if game.awaits_roll(state) else 'to play'}."
+        return Phrase("Waiting for the tiles.")
+    *others, last = map(capitalized, game.rules.players_to_move(state))
+    if others:
+        return Phrase("{some} and {last} to play.", joined(others, ", "), last)
+    return either(game.awaits_roll(state), "{player} rolls.", "{player} to play.", last)
 
 
 def open_game(journal: Journal) -> str | None:
@@ -91,7 +101,8 @@ def open_game(journal: Journal) -> str | None:
     folded = fold(game, events)
     if folded.outcome is not None or not folded.started:
         return None
-    return f"Game {number} of {game.title} is not finished ({counted(len(folded.turns), 'turn')})"
+    turns = counted(len(folded.turns), "turn")
+    return Phrase("Game {number} of {game} is not finished ({turns})", number, game.title, turns)
 
 
 @click.group(
@@ -127,21 +138,22 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
       ./run games
       ./run games list --journal evening.sqlite
     """
-    table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
+    heads = (Phrase("game"), Phrase("began"), Phrase("turns"), Phrase("how it stands"))
+    table = Table("", *map(spoken, heads), box=None, pad_edge=False)
     with context.read_journal(journal) as opened:
         for summary in opened.games():
             try:
                 game, events = events_of_game(opened, summary.number)
                 folded = fold(game, events)
-                stands = Names.of(game, events[0][1].names)(_status_sentence(game, folded))
+                stands = Names.of(game, events[0][1].names)(_status_sentence(game, folded), context.translate)
                 row = (game.title, str(len(folded.turns)), stands)
             except (EngineError, FoldError) as error:
-                row = (summary.name, "?", f"can't be read: {error}")
+                row = (summary.name, "?", spoken(Phrase("can't be read: {error}", error)))
             began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
             new = context.advised_command("games new", opened.path)
-            say(f"There is no game in {opened.path} yet; {new} begins one.")
+            say(Phrase("There is no game in {file} yet; {command} begins one.", opened.path, new))
             return
     print_table(output(), table)
 
@@ -162,15 +174,22 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     with context.read_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
-        which = "game" if first == 1 else f"game from number {first} on"
-        say(f"No {which} was played to its end yet.")
+        say(
+            either(
+                first == 1,
+                "No game was played to its end yet.",
+                "No game from number {first} on was played to its end yet.",
+                first=first,
+            )
+        )
         return
     names = [standing.name for standing in found.standings]
     has_points = any(standing.points is not None for standing in found.standings)
     table = Table(box=None, pad_edge=False)
-    columns = ["", "played", "won", "drawn", "lost", *(["points"] if has_points else [])]
-    for title in columns:
-        table.add_column(title, justify="left" if not title else "right")
+    columns = [Phrase("played"), Phrase("won"), Phrase("drawn"), Phrase("lost"), Phrase("points")]
+    table.add_column("")
+    for title in columns if has_points else columns[:-1]:
+        table.add_column(spoken(title), justify="right")
     called = {each.name: f"({each.name})" if each.is_side else each.name for each in found.standings}
     for name in names:
         table.add_column(Text(f"- {called[name]}"), justify="right")
@@ -182,9 +201,9 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
         table.add_row(Text(called[standing.name]), *(Text(str(cell)) for cell in [*cells, *points, *row]))
     print_table(output(), table)
     if any(each.is_side for each in found.standings):
-        say("In brackets: a side whose player has no name.")
+        say(Phrase("In brackets: a side whose player has no name."))
     if found.left_out:
-        say(f"Not played to the end: {listed([f'game {number}' for number in found.left_out])}.")
+        say(Phrase("Not played to the end: {games}.", listed(Phrase("game {number}", each) for each in found.left_out)))
 
 
 def _score(tally: Tally) -> str:
@@ -243,10 +262,10 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         if before.outcome is not None and not before.stopped:
             new = context.advised_command("games new", opened.path)
             reason = Names.of(game, events[0][1].names)(before.outcome.reason)
-            raise CorrectionError(f"game {number} is over: {reason}; {new} begins another")
+            raise CorrectionError("game {number} is over: {reason}; {command} begins another", number, reason, new)
         if number == opened.latest_game() and not before.stopped:
-            ways = " or ".join(context.advised_command(name, opened.path) for name in ("watch", "table turn"))
-            raise CorrectionError(f"game {number} is the last one; {ways} goes on with it")
+            ways = listed((context.advised_command(name, opened.path) for name in ("watch", "table turn")), "or")
+            raise CorrectionError("game {number} is the last one; {ways} goes on with it", number, ways)
         # Frame times restart with the machine, so the old ones mean nothing now.
         kept = STATE_CHANGING | {EventKind.OFFER}
         copied = [replace(event, frame_time_s=None) for _, event in events if event.kind in kept]
@@ -256,7 +275,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         opened.append_all(copied)
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
-    say(f"Game {number} goes on as game {latest}.")
+    say(Phrase("Game {number} goes on as game {latest}.", number, latest))
     print_status(game, latest, events, "")
 
 
@@ -279,19 +298,19 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         left = open_game(opened)
         resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
         if left is None and any(game.stopped for game in opened.games()[-1:]):
-            raise CorrectionError(f"the last game is stopped already; {resuming} goes on with it")
+            raise CorrectionError("the last game is stopped already; {command} goes on with it", resuming)
         if left is None:
             new = context.advised_command("games new", opened.path)
             raise CorrectionError(
-                f"there is nothing to stop: the last game is over or waits for its set-up; {new} begins another"
+                "there is nothing to stop: the last game is over or waits for its set-up; {command} begins another", new
             )
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:
-            confirm(f"{left}. Stop it?")
-        stopped = note_event(f"{by or user_name()} stops the game.", None)
+            confirm(joined((left, Phrase("Stop it?")), ". "))
+        stopped = note_event(Phrase("{by} stops the game.", by or user_name()), None)
         opened.append_all([stopped, end_event(Outcome(None, STOPPED, kind=OutcomeKind.STOPPED), None)])
-    say(f"Stopped. {resuming} goes on with it.")
+    say(joined((Phrase("Stopped."), Phrase("{command} goes on with it.", resuming))))
 
 
 @games_command.command(cls=ExampleCommand)
@@ -315,7 +334,7 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
         target.parent.mkdir(exist_ok=True)
         check_output(target, force=False)
     back_up(path, target)
-    click.echo(f"{counted(games, 'game')} copied to {target}.")
+    click.echo(spoken(Phrase("{games} copied to {file}.", counted(games, "game"), target)))
 
 
 @games_command.command(cls=ExampleCommand)
@@ -332,6 +351,6 @@ def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = put_back(file, path, utc_now())
     with context.read_journal(path) as restored:
-        click.echo(f"{counted(len(restored.games()), 'game')} restored.")
+        click.echo(spoken(Phrase("{games} restored.", counted(len(restored.games()), "game"))))
     if kept is not None:
-        click.echo(f"What was there before: {kept}")
+        click.echo(spoken(Phrase("What was there before: {file}", kept)))

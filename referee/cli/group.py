@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.core import augment_usage_errors
 
-from common.phrases import did_you_mean
+from common.phrases import Phrase, did_you_mean
 from common.program import PROGRAM
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
@@ -81,7 +81,7 @@ def describe_error(error: BaseException) -> str:
     """Describe an error to a person: its message, or for an OSError the file and what happened."""
     if isinstance(error, FileNotFoundError) and error.filename and not Path(error.filename).parent.exists():
         file = Path(error.filename)
-        return f"there is no folder {file.parent} for {file.name}; make it first"
+        return Phrase("there is no folder {parent} for {name}; make it first", file.parent, file.name)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__
@@ -298,5 +298,5 @@ def report_fault(
 
 
 def _complain(context: CommandContext, message: str) -> None:
-    for line in context.with_program_name(message).splitlines():
+    for line in context.with_program_name(context.translate(message)).splitlines():
         say(f"referee: error: {line}", as_error=True)

@@ -19,10 +19,21 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from common.phrases import as_sentence
+from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.errors import UnknownGameError
-from referee.cli.context import CommandContext, ask_line, confirm, output, print_findings, progress_output, say, utc_now
+from referee.cli.context import (
+    CommandContext,
+    ask_line,
+    confirm,
+    context_of,
+    output,
+    print_findings,
+    progress_output,
+    say,
+    spoken,
+    utc_now,
+)
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options, paper_option
 from referee.errors import ConfigError
@@ -40,7 +51,10 @@ _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"
 _KEY_LETTERS = frozenset("bsq?")
-_KEYS = "b: back, s: skip, q: stop for now, ?: help"
+_KEYS = Phrase("b: back, s: skip, q: stop for now, ?: help")
+_KEYS_IN_FULL = Phrase(
+    "b goes back to the step before, s leaves this one out, and q stops: the same command goes on here."
+)
 
 
 @click.command(cls=ExampleCommand)
@@ -96,7 +110,7 @@ def setup_command(
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
         if (folder / FILE_NAME).is_file():
-            confirm(f"{folder / FILE_NAME} is there already. Replace it?")
+            confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
         kept = Progress(folder, game_name or _pick_game())
     if options is not None:
         environment = context.environment
@@ -113,15 +127,25 @@ def setup_command(
         is_whole = _walk(run, camera)
     place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
     if not is_whole:
-        say(f"`./run setup{place}` goes on here.")
+        say(Phrase("`./run setup{place}` goes on here.", place))
         return CHECK_FAILED
     ending = run.ending(context.environment, Path.cwd())
     if not ending.is_ready:
-        say(f"{game.title} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.")
+        say(
+            Phrase(
+                "{game} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.",
+                game.title,
+                place,
+            )
+        )
         return CHECK_FAILED
-    say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: {ending.watch}")
+    say(
+        Phrase(
+            "{game} is ready; the settings are in {file}. Play: {command}", game.title, folder / FILE_NAME, ending.watch
+        )
+    )
     if ending.overriding:
-        say(f"These environment variables override the settings: {', '.join(ending.overriding)}")
+        say(Phrase("These environment variables override the settings: {names}", ", ".join(ending.overriding)))
     return OK
 
 
@@ -133,7 +157,12 @@ def _check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise click.BadParameter(
-            f"nothing can be written in {folder} ({error.strerror}); give another folder by --folder"
+            spoken(
+                Phrase(
+                    "nothing can be written in {folder} ({error}); give another folder by --folder",
+                    *(folder, error.strerror),
+                )
+            )
         ) from error
 
 
@@ -196,10 +225,10 @@ def _on_page(
             ) as opened,
             closing(setting_up),
         ):
-            click.echo(opened.words_on(output(), folder / _CODES_FILE))
+            click.echo(spoken(opened.words_on(output(), folder / _CODES_FILE)))
             if opened.codes and output().is_terminal:
                 output().print(Text.from_ansi(opened.qr()))
-            click.echo("Ctrl-C ends it; the same command goes on.")
+            click.echo(spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
             return OK if setting_up.is_over else CHECK_FAILED
@@ -211,11 +240,11 @@ def _pick_game() -> str:
         click.echo(f"  {number}  {registry.load(name).title}")
 
     while True:
-        typed = ask_line("Which game", "1")
+        typed = ask_line(Phrase("Which game"), "1")
         try:
             return games.get(typed) or registry.load(typed).name
         except UnknownGameError as error:
-            click.echo(as_sentence(str(error)))
+            click.echo(spoken(as_sentence(str(error))))
 
 
 @contextmanager
@@ -223,7 +252,7 @@ def _progress() -> Iterator[Callable[[int, int], object]]:
     """Show the progress of a series of pictures."""
     console = progress_output()
     with rich_progress.Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("hold the board differently for each picture")
+        task = progress.add_task(spoken(Phrase("hold the board differently for each picture")))
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 
 
@@ -280,9 +309,10 @@ def _read_lines_until(over: threading.Event) -> Iterator[str]:
 def _walk(run: SetUpRun, camera: str | None) -> bool:
     """Go through the unfinished steps; returns whether none is left. ``camera`` answers its step once."""
     while (step := run.step) is not None:
-        click.echo(f"\nStep {run.number(step)} of {len(run.steps)}: {step.title}")
+        heading = Phrase("Step {number} of {steps}: {title}", run.number(step), len(run.steps), step.title)
+        click.echo(f"\n{spoken(heading)}")
         if why := step.unneeded(run.table):
-            say(f"  {why} Skipped.")
+            say(joined(("  ", joined((why, Phrase("Skipped.")))), ""))
             run.skip(step)
             continue
         given = None
@@ -302,27 +332,27 @@ def _complete(step: SetupStep, run: SetUpRun, given: str | None) -> str:
 
     instructions = [*step.prepare(run.table)]
     if step.files(run.table):
-        instructions.append(f"They are in {run.table.folder}.")
+        instructions.append(Phrase("They are in {folder}.", run.table.folder))
     for line in instructions:
-        say(f"  {line}")
-    say(f"  ({_KEYS})")
+        say(joined(("  ", line), ""))
+    say(joined(("  (", _KEYS, ")"), ""))
     while True:
         answer = _ask(step, run.table) if given is None else given
         if answer in {"b", "q"}:
             return answer
         if answer == "?":
             for line in (*instructions, *step.help):
-                say(f"  {line}")
-            say("  b goes back to the step before, s leaves this one out, and q stops: the same command goes on here.")
+                say(joined(("  ", line), ""))
+            say(joined(("  ", _KEYS_IN_FULL), ""))
             continue
         if answer == "s":
-            click.echo("Skipped.")
+            say(Phrase("Skipped."))
             run.skip(step)
             return ""
         outcome = run.answer(step, answer)
         if step.live and not outcome.is_done and is_live(run.table.source) and output().is_terminal:
             outcome = _repeat_until_passed(step, run, answer, outcome)
-        print_findings(output(), outcome.findings, "missing")
+        print_findings(output(), outcome.findings, Phrase("missing"))
         if outcome.is_done:
             return ""
         given = None
@@ -356,9 +386,15 @@ def _repeat_until_passed(step: SetupStep, run: SetUpRun, answer: str, outcome: S
     """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
 
     def lines() -> Text:
-        told = "\n".join(f"  {each.severity:<6}{each.subject}: {each.message}" for each in outcome.findings)
-        return Text(f"{told}\n  Looking again; Ctrl-C stops.")
+        told = (
+            f"  {translate(each.severity):<6}{say_it(each.subject)}: {say_it(each.message)}"
+            for each in outcome.findings
+        )
+        return Text("\n  ".join((*told, say_it(Phrase("Looking again; Ctrl-C stops.")))))
 
+    # The picture is drawn again from other threads, where no command is current.
+    context = context_of(click.get_current_context(silent=True))
+    say_it, translate = context.spoken, context.translate
     with Live(lines(), console=output(), auto_refresh=False, transient=True) as live:
         try:
             while not outcome.is_done:

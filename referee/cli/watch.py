@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.phrases import Phrase
 from engine import registry
 from referee.cli.context import context_of, output
 from referee.cli.group import ExampleCommand
@@ -145,7 +146,7 @@ def watch_command(
     drivers, notices = settings.lights.drivers, tuple(wrong)
     if wrong:
         drivers = tuple(dict.fromkeys(("terminal", *drivers)))
-        notices += ("Until this is fixed, the game goes on with the camera and the terminal.",)
+        notices += (Phrase("Until this is fixed, the game goes on with the camera and the terminal."),)
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
         drivers = ()
@@ -165,6 +166,7 @@ def watch_command(
             # A recording isn't a table with players.
             mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
             maintenance=maintenance(configuration),
+            say=context_of(running).translate,
         ),
         output(),
     )
@@ -281,6 +283,7 @@ def demo_command(
         page=chosen_page(page, page_port, page_address, configured.page),
         mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,
         maintenance=maintenance(configuration),
+        say=context_of(running).translate,
     )
     return run_demo(options, output())
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from common.phrases import Phrase, capitalized, did_you_mean, listed
+from common.phrases import Phrase, capitalized, did_you_mean, either, joined, listed
 from engine.values import Player
 from referee.errors import ClockError
 
@@ -334,10 +334,9 @@ def clock_text(seconds: float) -> str:
 def clock_words(face: ClockFace, names: Mapping[Player, str]) -> Iterator[str]:
     """Yield a line for each player: the time left, whether it runs, and whether the flag has fallen."""
     for player, left_s in face.remaining_s.items():
-        called = f"{capitalized(player)} ({names[player]})" if player in names else capitalized(player)
-        runs = Phrase("is paused") if face.paused else "runs"
-        says = [runs] if player in face.running else []
+        called = [capitalized(player), *([f"({names[player]})"] if player in names else [])]
+        says = [either(face.paused, "is paused", "runs")] if player in face.running else []
         says += [Phrase("the flag has fallen")] if player in face.fallen else []
-        yield f"{called} {clock_text(left_s)}{', ' if says else ''}{', '.join(says)}"
+        yield joined((joined((*called, clock_text(left_s))), *says), ", ")
     if face.paused:
         yield Phrase("The clock is paused: {paused}.", face.paused)

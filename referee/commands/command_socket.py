@@ -22,6 +22,7 @@ from typing import Any
 
 from common.closeable import Closeable
 from common.json_files import parse_json
+from common.phrases import phrase_json, read_phrase
 from referee.commands.values import COMMANDS, Command, CommandQueue, Reply, said_plainly
 from referee.errors import CorrectionError, UnreachableError
 
@@ -63,9 +64,9 @@ class CommandSocket(Closeable):
         except OSError as error:
             self._socket.close()
             raise UnreachableError(
-                f"`./run table correct` can't reach this referee: no socket {self._path} can be made "
-                f"({error.strerror}); "
-                "correct while it is stopped, or keep the journal on another disk"
+                "`./run table correct` can't reach this referee: no socket {path} can be made ({error}); correct while "
+                "it is stopped, or keep the journal on another disk",
+                *(self._path, error.strerror),
             ) from error
         # A daemon thread, because nothing but closing the socket ends its wait for a connection.
         self._thread = threading.Thread(target=self._listen, name="command socket", daemon=True)
@@ -144,13 +145,13 @@ def ask(journal: Path, command: Command, timeout_s: float = ANSWER_TIMEOUT_S) ->
             connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
             return parse_reply(read_message(_read_line(connection, timeout_s)))
         except TimeoutError as error:
-            raise UnreachableError(f"no answer on {path} within {timeout_s:g} s") from error
+            raise UnreachableError("no answer on {path} within {seconds} s", path, f"{timeout_s:g}") from error
         except OSError as error:
             raise UnreachableError(
-                f"the running referee does not answer on {path} ({error.strerror or error})"
+                "the running referee does not answer on {path} ({error})", path, error.strerror or error
             ) from error
         except ValueError as error:
-            raise UnreachableError(f"the answer on {path} can't be read ({error})") from error
+            raise UnreachableError("the answer on {path} can't be read ({error})", path, error) from error
 
 
 def _read_line(connection: socket.socket, timeout_s: float) -> bytearray:
@@ -204,13 +205,14 @@ def parse_command(message: Mapping[str, Any]) -> Command:
         return COMMANDS.validate_python(message)
 
 
-def reply_message(reply: Reply) -> dict[str, str]:
+def reply_message(reply: Reply) -> dict[str, Any]:
     """Convert a reply to a JSON object."""
-    return {"refused" if reply.refused else "done": reply.words}
+    phrase = phrase_json(reply.words)
+    return {"refused" if reply.refused else "done": reply.words, **({"phrase": phrase} if phrase else {})}
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
     """Parse a reply. A message with neither ``done`` nor ``refused`` becomes a refusal that quotes it."""
-    if "done" in message:
-        return Reply(str(message["done"]))
-    return Reply(str(message.get("refused", f"the referee answered {dict(message)!r}")), refused=True)
+    kind = "done" if "done" in message else "refused"
+    words = str(message.get(kind, f"the referee answered {dict(message)!r}"))
+    return Reply(read_phrase(words, message.get("phrase")), refused=kind == "refused")

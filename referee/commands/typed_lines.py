@@ -16,7 +16,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TextIO
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from common.user import user_name
 from engine.api import Game
 from engine.errors import EngineError
@@ -42,13 +42,13 @@ from referee.commands.values import (
 )
 from referee.errors import CorrectionError
 
-KEYS = "Enter ends the turn, h hint, b takes back, ? says more"
+KEYS = Phrase("Enter ends the turn, h hint, b takes back, ? says more")
 """The one-line summary of what may be typed."""
 
 _TAKE_BACK = ("b", "undo", "take-back")
 _HINT = ("h", "hint")
 _ANNOUNCED = tuple(role.value for role in ANNOUNCING_BUTTONS)
-_SAYS_MORE = "? says what can be typed."
+_SAYS_MORE = Phrase("? says what can be typed.")
 _ANSWERS = MappingProxyType({"accept": True, "refuse": False})
 _CLOCK = MappingProxyType({"stop": False, "go": True})
 _HELP = ("?", "help")
@@ -66,7 +66,9 @@ def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
         *(_ANSWERS if DRAW in possible else ()),
         *(f"clock {word}" for word in _CLOCK if has_clock),
     ]
-    return f"Enter ends the turn. h: hint. b, undo: take back. Also: {', '.join(words)}. Ctrl-C stops."
+    return Phrase(
+        "Enter ends the turn. h: hint. b, undo: take back. Also: {words}. Ctrl-C stops.", words=", ".join(words)
+    )
 
 
 def is_hint(line: str) -> bool:
@@ -164,7 +166,7 @@ class TypedLines:
         said = apply_entry(self._game, self._states(), command).event.data["announcement"]
         self._asked = command, replace(command, text=str(said), player=None)
         player = str(said).partition(":")[0]
-        self._say(f"{capitalized(player)} wants to resign. Type {typed} again to confirm.")
+        self._say(Phrase("{player} wants to resign. Type {typed} again to confirm.", capitalized(player), typed))
 
 
 def _tell_refusal(say: Callable[[str], object], reply: Reply | None) -> None:

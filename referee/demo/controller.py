@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from common.grid import PlaceGrid
-from common.phrases import as_sentence, counted
+from common.phrases import Phrase, as_sentence, counted, joined
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
@@ -144,19 +144,23 @@ class DemoController:
         report, link = self.report, self.connection.statistics.link
         struck = {kind: count for kind, count in self.device.fault_counts().items() if count}
         frames = struck.pop("frames", 0)
-        faults = ", ".join(f"{kind} {count}" for kind, count in struck.items()) or "none"
-        trip = "never measured" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms"
+        faults = ", ".join(f"{kind} {count}" for kind, count in struck.items()) or Phrase("none")
+        trip = Phrase("never measured") if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms"
         parts = []
         if report.signals:
             right = report.signals - report.wrong
-            parts.append(f"the strip showed {right} of {report.signals} signals as they were meant")
-        parts.append(f"{counted(report.presses, 'press', 'presses')} came over the wire")
+            parts.append(
+                Phrase("the strip showed {right} of {signals} signals as they were meant", right, report.signals)
+            )
+        parts.append(Phrase("{presses} came over the wire", counted(report.presses, "press", "presses")))
         if report.changes:
-            parts.append(f"{counted(report.changes, 'switch change was detected', 'switch changes were detected')}")
+            parts.append(counted(report.changes, "switch change was detected", "switch changes were detected"))
         return (
-            f"The board: {'; '.join(parts)}.",
-            f"The wire: {frames} frames, {link.counts.resent} sent again, "
-            f"{counted(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
+            Phrase("The board: {parts}.", joined(parts, "; ")),
+            Phrase(
+                "The wire: {frames} frames, {resent} sent again, {handshakes}, round trip {trip}; faults: {faults}.",
+                *(frames, link.counts.resent, counted(link.counts.linked, "handshake"), trip, faults),
+            ),
         )
 
     def _has_pending_changes(self, sensed: SensorSnapshot | None) -> bool:

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from common.grid import PlaceGrid
-from common.phrases import counted
+from common.phrases import Phrase, counted, either, joined
 from engine import records
 from engine.api import Game
 from engine.registry import load
@@ -92,13 +92,14 @@ class Score:
         return not self.differences
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Phrase:
         """The closing line."""
-        asked_about = f" and {self.asked_about} asked about" if self.asked_about else ""
-        return (
-            f"{counted(self.played, 'turn')} played, {self.accepted} accepted as played; "
-            f"{counted(self.violations, 'illegal change')} made, {self.named} named{asked_about}; "
-            f"{counted(self.false_alarms, 'false alarm')}, {counted(self.questions, 'question')} asked."
+        asked_about = Phrase(" and {number} asked about", self.asked_about) if self.asked_about else ""
+        return Phrase(
+            "{played} played, {accepted} accepted as played; {made} made, {named} named{asked_about}; {alarms}, "
+            "{questions} asked.",
+            *(counted(self.played, "turn"), self.accepted, counted(self.violations, "illegal change"), self.named),
+            *(asked_about, counted(self.false_alarms, "false alarm"), counted(self.questions, "question")),
         )
 
 
@@ -127,9 +128,14 @@ def score_game(
         if got is not None and _board(game, got) == dict(turn.after):
             right += 1
         else:
-            said = "nothing" if got is None else str(got.data["turn"])
-            differences.append(f"turn {number + 1} was {turn.player} {turn.turn}; the referee accepted {said}")
-    differences += [f"accepted though not played: {event.data['turn']}" for event in accepted[len(played) :]]
+            said = Phrase("nothing") if got is None else str(got.data["turn"])
+            differences.append(
+                Phrase(
+                    "turn {number} was {player} {turn}; the referee accepted {said}",
+                    *(number + 1, turn.player, turn.turn, said),
+                )
+            )
+    differences += [Phrase("accepted though not played: {turn}", each.data["turn"]) for each in accepted[len(played) :]]
     faults = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ILLEGAL]
     violations = [event for event in truth.events if event.kind is ActionKind.VIOLATION]
     named = asked_about = 0
@@ -146,9 +152,15 @@ def score_game(
             asked_about += 1
         else:
             differences.append(
-                f"at {violation.gone_s:.1f} s {violation.player}'s violation ({violation.violation}) was not named"
+                Phrase(
+                    "at {seconds} s {player}'s violation ({violation}) was not named",
+                    *(f"{violation.gone_s:.1f}", violation.player, violation.violation),
+                )
             )
-    differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
+    differences += [
+        Phrase("at {seconds} s a fault was named that was none: {sentence}", f"{one.time_s:.1f}", one.sentence)
+        for one in unmatched
+    ]
     questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)
     return Score(len(played), right, len(violations), named, len(unmatched), questions, tuple(differences), asked_about)
 
@@ -221,8 +233,13 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     snapshots, newest = SnapshotHub(), NewestFrame()
     table = demo_table(options, game, truth, snapshots)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
-    limit = f"at most {counted(options.turns, 'turn')}"
-    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
+    _print_sentence(
+        console,
+        Phrase(
+            "A game of {game} on the virtual table, seed {seed}, at most {turns}.",
+            *(game.title, options.seed, counted(options.turns, "turn")),
+        ),
+    )
     now = VirtualClock()
     remarks = _RemarkPrinter(partial(console.print, markup=False, highlight=False, soft_wrap=True))
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
@@ -233,9 +250,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         commands = stack.enter_context(CommandQueue(now.read))
         screen = None
         if options.lights != "none" and fits_live(console):
-            keys = "h gives a hint" if options.keys else ""
-            screen = LiveScreen(demo.game, console, keys=keys, seen=inputs.seen, rings=_RINGS)
-        report = Report(screen or PrintedLines(console), demo.game)
+            keys = Phrase("h gives a hint") if options.keys else ""
+            screen = LiveScreen(demo.game, console, keys=keys, seen=inputs.seen, rings=_RINGS, say=options.say)
+        report = Report(screen or PrintedLines(console), demo.game, say=options.say)
         remarks.report = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
         rules = demo_rules(options, game)
@@ -274,14 +291,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             console.print(Text(f"\n{records.write(make_record(game, events))}"), soft_wrap=True)
         _print_files(options, path, console)
         if not is_whole:
-            _print_sentence(console, "Stopped before the end; what was accepted until then is in the journal.")
+            _print_sentence(console, Phrase("Stopped before the end; what was accepted until then is in the journal."))
             return 0
         score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-        differences = (f"  {difference}" for difference in score.differences)
+        differences = (joined(("  ", difference), "") for difference in score.differences)
         for line in (score.sentence, *differences, *inputs.closing_sentences):
             _print_sentence(console, line)
         if options.page is not None:
-            _print_sentence(console, "The page goes on showing this game. Ctrl-C ends it.")
+            _print_sentence(console, Phrase("The page goes on showing this game. Ctrl-C ends it."))
             _keep_page_open(service, commands)
     return 0 if score.agreed and inputs.wire_agreed else 1
 
@@ -316,7 +333,7 @@ def _play(
             if is_hint(line):
                 ports.commands.submit(Press(ButtonRole.HINT))
             elif line.strip():
-                say("The virtual players play. h and Enter gives a hint, Ctrl-C ends the demo.")
+                say(Phrase("The virtual players play. h and Enter gives a hint, Ctrl-C ends the demo."))
 
         listen_to_lines(lines, take)
         try:
@@ -415,7 +432,7 @@ def _open_new_journal(path: Path, now: VirtualClock) -> Journal:
     journal = Journal.open(path, wall_clock=now.wall_clock)
     if journal.latest_game() is not None:
         journal.close()
-        raise JournalError(f"{path} has games already, and the demo's would become its last one; name a new file")
+        raise JournalError("{path} has games already, and the demo's would become its last one; name a new file", path)
     return journal
 
 
@@ -426,7 +443,7 @@ def _open_inputs(
     players = [DriverSource("players", lambda: tap)]
     board: DemoController | None = None
     if options.needs_board:
-        console.print("Plugging in a virtual microcontroller …")
+        console.print(Phrase("Plugging in a virtual microcontroller …"))
         lit = options.lights == "pico"
         board = stack.enter_context(
             demo_controller(demo.grid, options.link_faults, options.seed, lights=lit, say=remarks.say)
@@ -441,7 +458,7 @@ def _compose_reader(options: DemoOptions, demo: _Demo, board: DemoController | N
     if options.inputs == Inputs.SENSORS:
         return compose_reader(demo.game, None, board)
     if not demo.game.has_sheets:
-        console.print("Learning the pieces from pictures …")
+        console.print(Phrase("Learning the pieces from pictures …"))
     seen = enrolled_reader(demo.table, attention(demo.game))
     return compose_reader(demo.game, seen, board if options.inputs == Inputs.BOTH else None)
 
@@ -471,15 +488,18 @@ class _RemarkPrinter:
 
 def _print_sentence(console: Console, sentence: str) -> None:
     """Print a sentence: on a terminal wrapped at words, elsewhere unbroken."""
-    console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    console.print(sentence, soft_wrap=not console.is_terminal, markup=False, emoji=False, highlight=False)
 
 
 def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
     """Say where the files are; a path is never broken, so that it can be copied."""
+    tell = partial(console.print, soft_wrap=True, markup=False, emoji=False, highlight=False)
     if options.video is not None:
-        console.print(Text(f"The film is in {options.video}"), soft_wrap=True)
+        tell(Phrase("The film is in {file}", options.video))
     if options.still is not None:
         there = options.still.is_file()
-        said = f"The picture is in {options.still}" if there else "No fault was made, so there is no picture."
-        console.print(Text(said), soft_wrap=True)
-    console.print(Text(f"The journal is in {journal}"), soft_wrap=True)
+        said = either(
+            there, "The picture is in {file}", "No fault was made, so there is no picture.", file=options.still
+        )
+        tell(said)
+    tell(Phrase("The journal is in {file}", journal))

@@ -15,6 +15,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any
 
+from common.phrases import Phrase
 from engine.api import Game
 from engine.search.budget import CountingClock
 from engine.values import OptionValue, Strength
@@ -24,6 +25,7 @@ from referee.hints.advice import HintSettings
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import Say
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.settings import PageOptions
@@ -116,7 +118,7 @@ class AnsweringPerson:
             if reply is None:
                 return
             if reply.refused:
-                self.say(f"The onlooker's answer was refused: {reply.words}")
+                self.say(Phrase("The onlooker's answer was refused: {words}", reply.words))
             else:
                 # the service itself reports what a person entered
                 self._turns_reported += isinstance(command, EnterTurn)
@@ -147,7 +149,7 @@ class DemoOptions:
     ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the
     microcontroller. ``keys`` are lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person.
     ``clock`` is the players' time control; the program plays the side of ``opponent``. With a ``page`` the demo keeps
-    showing the end of the game until it is stopped. ``mqtt`` is the broker to tell.
+    showing the end of the game until it is stopped. ``mqtt`` is the broker to tell. ``say`` translates what is shown.
     """
 
     game: str = "deblockle"
@@ -168,6 +170,7 @@ class DemoOptions:
     page: PageOptions | None = None
     mqtt: MqttOptions | None = None
     maintenance: MaintenanceBuilder | None = None
+    say: Say = str
 
     @property
     def needs_board(self) -> bool:

@@ -17,6 +17,7 @@ from rich.style import Style
 from rich.text import Text
 
 from common.grid import PlaceGrid, column_and_row
+from common.phrases import Phrase
 from engine.api import Game
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
@@ -120,24 +121,27 @@ def state_text(
     return Text("\n").join([drawn, Text(), *(Text(tell(line)) for line in game.notation.standing(state))])
 
 
-def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
-    """Explain the characters: those around lit squares first, then all pieces and goals, on separate lines."""
+def legend(board: DrawnBoard, *, width: int, ascii_only: bool, say: Callable[[str], str] = str) -> Text:
+    """Explain the characters: those around lit squares first, then all pieces and goals, on separate lines.
+
+    ``say`` translates the words.
+    """
     said: list[Text] = []
     roles = {light.role for light in most_urgent_lights(board.lights).values()}
     for role in (role for role in LightRole if role in roles):
         style = ROLE_STYLES[role]
-        said.append(Text.assemble((style.mark, light_style(role)), f" {style.meaning}"))
+        said.append(Text.assemble((style.mark, light_style(role)), f" {say(style.meaning)}"))
     drawing = _Drawing(board, ascii_only)
     pieces = [piece for look in board.looks if (piece := Look.parse(look)) and piece.colour not in _PRINTED_INK]
-    said += [Text(f"{letter_of(piece)} {piece.colour}") for piece in pieces]
+    said += [Text(f"{letter_of(piece)} {say(piece.colour)}") for piece in pieces]
     for piece in pieces:
         if piece.mark:
-            said.append(Text(f"{drawing.signs.get(piece.mark, piece.mark[:1])} {piece.mark}"))
+            said.append(Text(f"{drawing.signs.get(piece.mark, piece.mark[:1])} {say(piece.mark)}"))
         elif _BALL in piece.shape:
-            said.append(Text(f"{drawing.signs['stop']} ball"))
+            said.append(Text(f"{drawing.signs['stop']} {say(Phrase('ball'))}"))
         elif piece.shape in _SIZES:
-            said.append(Text(f"{_SIZES[piece.shape]} {piece.shape}"))
-    said += [Text(f"{drawing.goal} {place} {what}") for place, what in board.goals.items()]
+            said.append(Text(f"{_SIZES[piece.shape]} {say(piece.shape)}"))
+    said += [Text(f"{drawing.goal} {place} {say(what)}") for place, what in board.goals.items()]
     unique = {text.plain: text for text in said}
     lines: list[Text] = []
     for text in unique.values():

@@ -18,12 +18,13 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from common.phrases import capitalized, counted
+from common.phrases import Phrase, capitalized, counted, joined
 from engine.api import Game
 from engine.support.players import opponent
 from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line
 from referee.clocks.clock import clock_words
+from referee.languages import Say
 from referee.naming import Names
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 from referee.rendering.report import PrintedLines, hanging
@@ -43,7 +44,7 @@ _LEAST_SAID = 3
 _ADDRESS_WORDS = 3
 """The first words about the page: its address."""
 _LEAST_COLUMNS, _LEAST_LINES = 64, 22
-_STOPS = "Ctrl-C stops"
+_STOPS = Phrase("Ctrl-C stops")
 CODE_KEY = "p"
 """What is typed to see the QR code of the page's address, and to hide it."""
 
@@ -61,7 +62,7 @@ class ScreenContent:
     """The contents of the screen: the game, its state, the lights, what was said, and what is being typed.
 
     ``keys`` explains the possible input; empty without a keyboard. ``clock`` are the lines of the clock. ``page`` is
-    the address of the page, empty without one; ``code`` its QR code while that is shown.
+    the address of the page, empty without one; ``code`` its QR code while that is shown. ``say`` translates the words.
     """
 
     game: Game[Any, Any]
@@ -73,6 +74,7 @@ class ScreenContent:
     clock: Sequence[str] = ()
     page: str = ""
     code: str = ""
+    say: Say = str
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class Screen:
         high = drawn.plain.count("\n") + 1
         is_beside = broad + _BESIDE <= width
         room = width - broad - 3 if is_beside else width
-        signs = self._lines(console, legend(board, width=width, ascii_only=self.ascii_only), width)
+        signs = self._lines(console, legend(board, width=width, ascii_only=self.ascii_only, say=self.shown.say), width)
         left = self._lines(console, drawn, broad + 3 if is_beside else width)
         words = self._lines(console, Group(*self._words()), room)
         free = height - _FRAME_LINES - len(signs) - bool(self.shown.page)
@@ -142,36 +144,38 @@ class Screen:
         return [*lines, *signs, [Segment("─" * width if not self.ascii_only else "-" * width, Style(dim=True))]]
 
     @property
-    def _tell(self) -> Names:
+    def _tell(self) -> Say:
         snapshot = self.shown.snapshot
-        return Names.of(self.shown.game, {} if snapshot is None else snapshot.names)
+        return Names.of(self.shown.game, {} if snapshot is None else snapshot.names).telling(self.shown.say)
 
     def _heading(self, width: int) -> Text:
         snapshot = self.shown.snapshot
-        left = f" {self.shown.game.title}"
+        say = self.shown.say
+        left = f" {say(self.shown.game.title)}"
         right = ""
         if snapshot is not None:
-            left += f", game {snapshot.game_number}" if snapshot.game_number else ""
+            left += say(Phrase(", game {number}", snapshot.game_number)) if snapshot.game_number else ""
             names = snapshot.names
-            playing = ", ".join(f"{side} {names[side]}" for side in self.shown.game.players if side in names)
-            right = f"{playing + ', ' if playing else ''}{counted(snapshot.turns, 'turn')} "
+            playing = ", ".join(f"{say(side)} {names[side]}" for side in self.shown.game.players if side in names)
+            right = f"{playing + ', ' if playing else ''}{say(counted(snapshot.turns, 'turn'))} "
         room = max(1, width - cell_len(left) - cell_len(right))
         return Text(f"{left}{' ' * room}{right}", style="reverse", no_wrap=True, overflow="crop")
 
     def _words(self) -> Iterator[Text]:
         """Yield the state, the last turn, and facts that the board doesn't show."""
-        yield status_line(self.shown.signal or looking_signal())
+        yield status_line(self.shown.signal or looking_signal(), self.shown.say)
         snapshot = self.shown.snapshot
         if snapshot is None:
             return
         tell = self._tell
         if snapshot.last_turn:
-            yield Text(tell(f"Last turn: {snapshot.last_turn.said}"), style="bold")
+            yield Text(tell(Phrase("Last turn: {turn}", snapshot.last_turn.said)), style="bold")
         for line in self.shown.clock:
-            yield Text(line, style="bold")
+            yield Text(self.shown.say(line), style="bold")
         if snapshot.offer is not None:
             other = capitalized(opponent(self.shown.game.players, snapshot.offer))
-            said = f"{capitalized(snapshot.offer)} offers a draw. {other} types accept or refuse."
+            player = capitalized(snapshot.offer)
+            said = Phrase("{player} offers a draw. {other} types accept or refuse.", player, other)
             yield Text(tell(said), style="bold")
         if snapshot.states:
             yield Text()
@@ -180,10 +184,10 @@ class Screen:
 
     def _keys(self, width: int) -> Text:
         if not self.shown.keys:
-            return Text(f" {_STOPS}".ljust(width), style="dim")
+            return Text(f" {self.shown.say(_STOPS)}".ljust(width), style="dim")
         typed = f"> {self.shown.typed}"
         cursor = "_" if self.ascii_only else "▏"
-        help_text = f"  {self.shown.keys}, {_STOPS}"
+        help_text = f"  {self.shown.say(self.shown.keys)}, {self.shown.say(_STOPS)}"
         # a long line is cut: a second line would push the board up
         help_text = help_text if cell_len(f"{typed}{cursor}{help_text}") <= width else ""
         return Text.assemble((typed, "bold"), (cursor, "bold"), (help_text, "dim"))
@@ -197,7 +201,8 @@ class LiveScreen:
     """Keeps the screen up to date on the terminal's alternate screen; prints what was said when it is closed.
 
     ``receive`` takes snapshots and ``write`` takes lines, from any thread. ``seen`` returns the lights shown if they
-    differ from the snapshot's; the terminal's bell ``rings`` for these sounds.
+    differ from the snapshot's; the terminal's bell ``rings`` for these sounds. ``say`` translates what the screen
+    itself says; lines are written in the reader's language already.
     """
 
     def __init__(
@@ -208,6 +213,7 @@ class LiveScreen:
         keys: str = "",
         seen: Callable[[], Signal | None] | None = None,
         rings: Collection[Sound] = (),
+        say: Say = str,
     ) -> None:
         self._console = console
         self._lines = PrintedLines(console)
@@ -217,7 +223,7 @@ class LiveScreen:
         self._ascii_only = draws_ascii(console)
         self._lock = threading.RLock()
         self._said: deque[ScreenLine] = deque(maxlen=_MOST_KEPT)
-        self._shown = ScreenContent(game, keys=keys)
+        self._shown = ScreenContent(game, keys=keys, say=say)
         self._size = console.size
         self._code = ""
         # rich would read colours from what it redirects, which may quote others.
@@ -265,7 +271,7 @@ class LiveScreen:
         """Show the page's address during the game; ``code`` is its QR code, which can be shown in place of the game."""
         self._code = code
         keys = self._shown.keys
-        self._show(page=words, keys=f"{keys}, {CODE_KEY} QR" if keys and code else keys)
+        self._show(page=self._shown.say(words), keys=joined((keys, f"{CODE_KEY} QR"), ", ") if keys and code else keys)
 
     def is_answered(self, line: str) -> bool:
         """Whether a typed line was for the screen itself: to show the page's QR code, or to hide it again."""
@@ -300,11 +306,13 @@ class LiveScreen:
 class PrintedGame:
     """Prints what was said, and the board with its lights whenever these change.
 
-    It serves where the live screen can't: for pictures, pipes and small terminals. The bell ``rings`` as there.
+    It serves where the live screen can't: for pictures, pipes and small terminals. The bell ``rings``, and ``say``
+    translates, as there.
     """
 
-    def __init__(self, game: Game[Any, Any], console: Console, rings: Collection[Sound] = ()) -> None:
+    def __init__(self, game: Game[Any, Any], console: Console, rings: Collection[Sound] = (), say: Say = str) -> None:
         self._game = game
+        self._say = say
         self._console = console
         self._lines = PrintedLines(console)
         self._rings = rings
@@ -331,8 +339,9 @@ class PrintedGame:
             return
         width, ascii_only = self._console.width, draws_ascii(self._console)
         board = _board(self._game, self._newest, self._lit)
-        drawn = board_text(board, width=width, ascii_only=ascii_only, first=self._newest.to_move or "")
-        self._console.print(drawn, legend(board, width=width, ascii_only=ascii_only), sep="\n", soft_wrap=True)
+        drawn = board_text(board, width=width, ascii_only=ascii_only, first=self._newest.to_move or "", tell=self._say)
+        signs = legend(board, width=width, ascii_only=ascii_only, say=self._say)
+        self._console.print(drawn, signs, sep="\n", soft_wrap=True)
 
 
 def _board(game: Game[Any, Any], snapshot: TableSnapshot | None, lights: Sequence[Light]) -> DrawnBoard:

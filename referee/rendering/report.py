@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from common.phrases import counted
+from common.phrases import Phrase, counted, joined
 from engine.api import Game
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import Say
 from referee.naming import Names
 from referee.session.feed import TableSnapshot
 from vision.frame import Frame, Image
@@ -88,14 +89,16 @@ def hanging(lead: Text, words: Text) -> Table | Text:
 class Report:
     """Reports a line per verdict: the file or the time, the verdict, the sentence and its squares.
 
-    It subscribes to the session's snapshots by ``receive``, and writes their verdicts after each frame.
+    It subscribes to the session's snapshots by ``receive``, and writes their verdicts after each frame. ``say``
+    translates them into the reader's language.
     """
 
-    def __init__(self, page: Page, game: Game[Any, Any], *, stills: bool = False) -> None:
+    def __init__(self, page: Page, game: Game[Any, Any], *, stills: bool = False, say: Say = str) -> None:
         self._page = page
+        self._say = say
         self._game = game
         self.lines: deque[str] = deque(maxlen=_MOST_LINES)
-        """What was said lately."""
+        """What was said lately, in English."""
         self._stills = stills
         self._snapshot: TableSnapshot | None = None
         self._unsaid: list[tuple[Verdict, str]] = []
@@ -123,33 +126,40 @@ class Report:
         for verdict, said in unsaid:
             before, self._said = self._said, (verdict.kind, said)
             self._faults += verdict.kind is VerdictKind.ILLEGAL and self._said != before
-            lead = Text.assemble(
-                (f"{self._when(frame, verdict):<10} ", "dim"), (f"{verdict.kind.value:<13}", _STYLES[verdict.kind])
-            )
-            words = Text(said)
             unnamed = any(place.rpartition(".")[2] not in said for place in verdict.places)
-            if unnamed and verdict.kind is not VerdictKind.SET_UP:
-                words.append(f"  [{' '.join(verdict.places)}]", style="dim")
-            self._write(lead, words)
+            places = f"  [{' '.join(verdict.places)}]" if unnamed and verdict.kind is not VerdictKind.SET_UP else ""
+            when, kind = f"{self._when(frame, verdict):<10} ", verdict.kind.value
+            self.lines.append(f"{when}{kind:<13}{said}{places}")
+            lead = Text.assemble((when, "dim"), (f"{self._say(kind):<13}", _STYLES[verdict.kind]))
+            self._page.write(lead, Text.assemble(self._told(said), (places, "dim")))
         self._page.refresh(None if frame is None else frame.time_s)
 
     def remark(self, sentence: str) -> None:
         """Report a remark that is not a verdict."""
-        self._write(Text(f"{'':<11}"), Text(sentence, style="italic"))
+        self._write(sentence, f"{'':<11}", "italic")
 
     def close(self) -> None:
         """Report the end of the game."""
         if self._snapshot is None or not self._snapshot.states:
-            self._write(Text(), Text("No game was set up."))
+            self._write(Phrase("No game was set up."))
             return
         outcome = self._snapshot.outcome
-        tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
-        ends = "; the game goes on." if outcome is None else f". {outcome_sentence(outcome)}"
-        self._write(Text(), Text(Names.of(self._game, self._snapshot.names)(f"{tally}{ends}")))
+        turns, faults = counted(self._turns, "turn"), counted(self._faults, "fault")
+        tally = Phrase("{turns} accepted, {faults} named", turns, faults)
+        tell = Names.of(self._game, self._snapshot.names)
+        if outcome is None:
+            self._write(Phrase("{tally}; the game goes on.", tally))
+        else:
+            self._write(tell(joined((tally, outcome_sentence(outcome)), ". ")))
 
-    def _write(self, lead: Text, words: Text) -> None:
-        self.lines.append(f"{lead.plain}{words.plain}")
-        self._page.write(lead, words)
+    def _write(self, sentence: str, lead: str = "", style: str = "") -> None:
+        self.lines.append(f"{lead}{str.__str__(sentence)}")
+        self._page.write(Text(lead), Text(self._told(sentence), style=style))
+
+    def _told(self, sentence: str) -> str:
+        """Translate a sentence, in which the players' names may stand already."""
+        names = {} if self._snapshot is None else self._snapshot.names
+        return Names.of(self._game, names)(sentence, self._say) if self._say is not str else sentence
 
     def _when(self, frame: Frame | None, verdict: Verdict) -> str:
         if self._stills and frame is not None:

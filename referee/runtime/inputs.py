@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from serial.tools import list_ports
 
-from common.phrases import listed
+from common.phrases import Phrase, listed
 from engine.api import Game
 from referee.errors import ConfigError
 from referee.journal.fold import fold
 from referee.journal.journal import BufferedJournal
 from referee.judge.starts import usual_appearance
+from referee.languages import Say
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import attention, compose_reader
 from referee.runtime.exposure import ExposureHold
@@ -56,7 +57,7 @@ class WatchOptions:
     ``wiring`` is what is connected. ``resume`` continues the journal's latest game. ``debug_images`` is a folder for
     pictures of what was located. ``list_ports`` lists the serial ports. With ``full_screen``, a live table takes the
     whole terminal; ``notices`` are reported first. ``page`` and ``mqtt`` are the options of the page and the broker;
-    ``maintenance`` builds the functions that the page offers to the owner.
+    ``maintenance`` builds the functions that the page offers to the owner. ``say`` translates what the terminal shows.
     """
 
     settings: Settings
@@ -72,6 +73,7 @@ class WatchOptions:
     mqtt: MqttOptions | None = None
     maintenance: MaintenanceBuilder | None = None
     list_ports: ListPorts = list_ports.comports
+    say: Say = str
 
     @property
     def by_sensors_alone(self) -> bool:
@@ -160,17 +162,22 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
     title = game.title
     if game.has_sheets:
         raise ConfigError(
-            f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {saved_by()}"
+            "{title} can't be followed by sensors: it is written on sheets, which they can't sense; {saved_by}",
+            *(title, saved_by()),
         )
     coverage = occupancy_coverage(game, game.rules.new())
     if not coverage.any:
         raise ConfigError(
-            f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {saved_by()}"
+            "{title} can't be followed by sensors alone: its turns leave the same squares occupied; {saved_by}",
+            *(title, saved_by()),
         )
     if coverage.alone < coverage.turns:
         say(
-            f"The switches alone identify {coverage.alone} of the {coverage.turns} turns possible at the start; "
-            "I ask about the others."
+            Phrase(
+                "The switches alone identify {alone} of the {turns} turns possible at the start; I ask about the "
+                "others.",
+                *(coverage.alone, coverage.turns),
+            )
         )
 
 
@@ -289,8 +296,11 @@ def _looks_saver(
             save(looks, path)
         except OSError as error:
             say(
-                f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
-                f"the looks that `./run pieces enrol` makes."
+                Phrase(
+                    "The pieces' colours could not be kept in {path} ({strerror}): after a restart this game needs the "
+                    "looks that `./run pieces enrol` makes.",
+                    *(path, error.strerror),
+                )
             )
 
     return keep

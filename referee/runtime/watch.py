@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from common.phrases import capitalized, counted
+from common.phrases import Phrase, as_sentence, capitalized, counted, either, joined
 from engine.api import Game
 from engine.registry import load
 from hardware.buttons import Buttons
@@ -36,6 +36,7 @@ from referee.journal.fold import fold
 from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
+from referee.languages import Say
 from referee.mqtt.options import MqttOptions
 from referee.naming import Names
 from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
@@ -68,7 +69,7 @@ from vision.reading import Reading
 
 __all__ = ["WatchOptions", "watch"]
 
-_STOPPED = "What was accepted is in the journal; a recording starts from its beginning again."
+_STOPPED = Phrase("What was accepted is in the journal; a recording starts from its beginning again.")
 
 
 def watch(options: WatchOptions, console: Console) -> int:
@@ -86,7 +87,9 @@ def watch(options: WatchOptions, console: Console) -> int:
     lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
         screen = _live_screen(options, lights, game, console, stack)
-        report = Report(screen or _printed(lights, game, console), game, stills=options.stills)
+        report = Report(
+            screen or _printed(lights, game, console, options.say), game, stills=options.stills, say=options.say
+        )
         for notice in options.notices:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
@@ -161,10 +164,14 @@ def watch(options: WatchOptions, console: Console) -> int:
                 inputs.camera,
                 LoopPorts(waiting.once, commands, buttons, on_verdicts, alive=alive, black=inputs.black),
             )
-            report.remark(f"The pictures have ended: {ended}.")
+            report.remark(Phrase("The pictures have ended: {ended}.", ended))
         except KeyboardInterrupt:
-            same = "The same command" if options.resume else "The same command without --new"
-            report.remark("Stopped. " + (f"{same} goes on with the game." if options.is_live else _STOPPED))
+            goes_on = either(
+                options.resume,
+                "The same command goes on with the game.",
+                "The same command without --new goes on with the game.",
+            )
+            report.remark(joined((Phrase("Stopped."), goes_on if options.is_live else _STOPPED)))
         report.close()
     return 0 if service.belief and not journal.pending else 1
 
@@ -182,7 +189,7 @@ def _opening_remarks(
     if belief:
         yield _resume_message(game, belief[0], journal)
     elif options.is_live:
-        yield "Waiting for the set-up."
+        yield Phrase("Waiting for the set-up.")
     if kept := kept_clock_remark(clock, journal):
         yield kept
 
@@ -196,9 +203,12 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     if game.awaits_roll(state):
         waits = capitalized(game.notation.standing(state)[0])
     if to_draw := game.to_draw(state):
-        waits = f"{capitalized(to_draw)}."
+        waits = as_sentence(to_draw)
     waits = Names.of(game, events[0][1].names)(waits)
-    return f"Game {number} of {game.title} goes on after {played}. {waits} `./run watch --new` begins another."
+    return Phrase(
+        "Game {number} of {game} goes on after {played}. {waits} `./run watch --new` begins another.",
+        *(number, game.title, played, waits),
+    )
 
 
 def kept_clock_remark(chosen: TimeControl | None, journal: Recorder) -> str:
@@ -211,7 +221,7 @@ def kept_clock_remark(chosen: TimeControl | None, journal: Recorder) -> str:
     kept = NO_CLOCK if control is None else control.text
     if kept == chosen.text:
         return ""
-    return f"This game goes on with the clock it began with ({kept}); `./run watch --new` begins another."
+    return Phrase("This game goes on with the clock it began with ({kept}); `./run watch --new` begins another.", kept)
 
 
 def _layout(table: TableSection, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
@@ -248,12 +258,12 @@ def _live_screen(
     if not (options.is_live and options.full_screen and fits_live(console)):
         return None
     keys = KEYS if sys.stdin.isatty() else ""
-    return stack.enter_context(LiveScreen(game, console, keys=keys, rings=_ringing(lights)))
+    return stack.enter_context(LiveScreen(game, console, keys=keys, rings=_ringing(lights), say=options.say))
 
 
-def _printed(lights: DriverSettings, game: Game[Any, Any], console: Console) -> PrintedGame | PrintedLines:
+def _printed(lights: DriverSettings, game: Game[Any, Any], console: Console, say: Say) -> PrintedGame | PrintedLines:
     """Print lines, with the board where the terminal is to show the lights."""
-    return PrintedGame(game, console, _ringing(lights)) if "terminal" in lights.drivers else PrintedLines(console)
+    return PrintedGame(game, console, _ringing(lights), say) if "terminal" in lights.drivers else PrintedLines(console)
 
 
 def _ringing(lights: DriverSettings) -> frozenset[Sound]:

@@ -107,6 +107,18 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
     return next((file for file in candidates if file.is_file()), None)
 
 
+def written_language(path: Path | None, environment: Mapping[str, str], folder: Path) -> object:
+    """Return the language that the settings ask for, as it is written; ``None`` without one. Raises as ``load`` does.
+
+    It is needed to say what is wrong with the settings, and by commands that need no settings.
+    """
+    if variable := environment.get(f"{VARIABLE_PREFIX}PAGE_LANGUAGE"):
+        return variable
+    file = find_file(path, environment, folder)
+    page = read_file(file)[0].get("page") if file else None
+    return page.get("language") if isinstance(page, dict) else None
+
+
 def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a settings file: its values, and the line (from 1) on which each ``section.key`` begins.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from common.grid import PlaceGrid, column_and_row
+from common.phrases import Phrase
 from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
@@ -179,7 +180,7 @@ def _turned(net: Mapping[str, str]) -> set[tuple[str, ...]]:
 
 def saved_by() -> str:
     """Return the words that say how to go on with a game without a camera."""
-    return "keep it by text with `./run table turn`, `./run table roll` and `./run table announce`"
+    return Phrase("keep it by text with `./run table turn`, `./run table roll` and `./run table announce`")
 
 
 def grid_of_table(layout: TableLayout) -> PlaceGrid:

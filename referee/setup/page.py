@@ -27,6 +27,7 @@ from common.phrases import Phrase
 from common.shown_text import shown
 from engine import registry
 from engine.api import Game
+from referee.languages import sentences
 from referee.session.table_port import as_jpeg
 from referee.settings.sources import FILE_NAME
 from referee.setup.calibrating import BoardPictures, check_size
@@ -49,7 +50,7 @@ from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
-from referee.web.languages import Site, language_of, sentences, templates
+from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
 from vision.frame import Frame
 from vision.images import decode_photo, write_image

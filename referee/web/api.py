@@ -20,6 +20,7 @@ from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS, Role
 from referee.errors import PageError
+from referee.languages import Say, sentences
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import (
     CameraPictures,
@@ -41,7 +42,6 @@ from referee.web.documents import (
     PairingRequest,
     PlacesDocument,
     PositionDocument,
-    Say,
     SessionDocument,
     TableDocument,
     TableDocuments,
@@ -54,7 +54,7 @@ from referee.web.documents import (
 )
 from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
-from referee.web.languages import language_of, sentences
+from referee.web.languages import language_of
 
 
 class DeviceDocument(Document):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
@@ -25,11 +25,12 @@ from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
+from referee.languages import Say, sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, next_words, players_of, players_to_move
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.drawing.table import draw_table
-from referee.web.languages import say_name, sentences
+from referee.web.languages import say_name
 
 
 class Document(BaseModel):
@@ -241,10 +242,6 @@ class RefusalDocument(Document):
 
     words: str
     refused: bool = True
-
-
-Say = Callable[[str], str]
-"""Translates one of the referee's English sentences into the reader's language."""
 
 
 def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:

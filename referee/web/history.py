@@ -25,6 +25,7 @@ from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
 from referee.journal.results import KnownResults, Results, results_in
+from referee.languages import sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
 from referee.session.log import take_back_sentence
@@ -38,7 +39,6 @@ from referee.web.documents import (
     PositionDocument,
     table_document,
 )
-from referee.web.languages import sentences
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""

@@ -30,6 +30,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from common.durable import write_durably
+from common.phrases import Phrase, joined
 from referee.errors import PageError
 from referee.session.table_port import TablePort
 from referee.settings.settings import PageOptions
@@ -190,17 +191,21 @@ class OpenPage:
     def words(self) -> str:
         """The text for people at the terminal."""
         if not self.codes:
-            return f"The page: {self.address} (from this machine; --page-address 0.0.0.0 opens it to your network)"
-        return f"The page: {self.address} {self._code_words}"
+            return Phrase(
+                "The page: {address} (from this machine; --page-address 0.0.0.0 opens it to your network)", self.address
+            )
+        return joined((Phrase("The page: {address}", self.address), self._code_words))
 
     @property
     def _code_words(self) -> str:
         own = split_code(self.codes[Role.OWN])
         if Role.LOOK in self.codes:
-            return f"Pair a device to look: {split_code(self.codes[Role.LOOK])}. Pair an arbiter's device: {own}."
+            look = split_code(self.codes[Role.LOOK])
+            return Phrase("Pair a device to look: {look}. Pair an arbiter's device: {own}.", look, own)
         if Role.PLAY not in self.codes:
-            return f"Pair a device to own the table: {own}."
-        return f"Pair a device to play: {split_code(self.codes[Role.PLAY])}. To own the table: {own}."
+            return Phrase("Pair a device to own the table: {own}.", own)
+        play = split_code(self.codes[Role.PLAY])
+        return Phrase("Pair a device to play: {play}. To own the table: {own}.", play, own)
 
     def words_on(self, console: Console, codes: Path | None) -> str:
         """Return the text for a console. One that isn't a terminal may be a log.
@@ -214,7 +219,8 @@ class OpenPage:
             write_durably(codes, f"{self._code_words}\n", private=True)
         except OSError as error:
             raise PageError(f"the page's codes can't be kept in {codes} ({error.strerror})") from error
-        return f"The page: {self.address} The codes that pair a device are in {codes}."
+        said = Phrase("The codes that pair a device are in {file}.", codes)
+        return joined((Phrase("The page: {address}", self.address), said))
 
     def qr(self) -> str:
         """Draw the address as a QR code for a Unicode terminal, dark on light regardless of its colours."""

@@ -25,13 +25,14 @@ from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.entries import is_draw_possible, player_counts, players_with
 from referee.judge.verdict import VerdictKind
+from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
 from referee.web.drawing.boards import RINGS
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
-from referee.web.languages import COOKIE, LANGUAGES, Site, language_of, page_options, translations
+from referee.web.languages import COOKIE, Site, language_of, page_options, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"

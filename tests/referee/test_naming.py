@@ -4,8 +4,8 @@ import pytest
 
 from common.phrases import Phrase
 from engine.registry import load
+from referee.languages import sentences
 from referee.naming import Names
-from referee.web.languages import sentences
 
 GERMAN = sentences("de")
 SHEETS = Names.of(load("number-drop"), {"p1": "Anna", "p2": "Hans-Peter"})

@@ -15,12 +15,13 @@ from typing import Any
 import click
 from rich.text import Text
 
+from common.phrases import Phrase, joined
 from common.shown_text import is_one_line
 from engine import records, registry
 from engine.api import Game
 from engine.support.players import who_plays
 from engine.values import OptionValue, Strength
-from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, utc_now
+from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, spoken, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -138,7 +139,7 @@ def play_command(
         so_far = GameHistory(game, _start(game, start_options, set_up or usual, seed), tags=tags)
     else:
         so_far = _initial_game(game, position, load, tags)
-    file = GameFile(record_file or (own_file(load, so_far) if load else None), utc_now, click.echo)
+    file = GameFile(record_file or (own_file(load, so_far) if load else None), utc_now, _print_whole)
     file.begin(so_far)
     is_watched = programs.keys() >= set(_playing(so_far, programs))
     settings = PlaySettings(
@@ -151,7 +152,7 @@ def play_command(
         most_listed=most_listed,
         most_turns=most_turns,
     )
-    say(f"{game.title}, seed {seed}. `help` lists what can be typed.")
+    say(Phrase("{game}, seed {seed}. `help` lists what can be typed.", game.title, seed))
     print_legend(game)
     session = PlaySession(
         so_far,
@@ -163,12 +164,18 @@ def play_command(
         keep=(lambda _: None) if no_record else file.keep,
         go_on_with=(lambda _, __: None) if no_record else file.go_on_with,
         draw=print_state,
+        translate=context.translate,
     )
     try:
         session.run()
     finally:
         if not no_record:
             _close(file, session.so_far, {side: program.word for side, program in programs.items()})
+
+
+def _print_whole(text: str) -> None:
+    """Print a text as it is, such as a record."""
+    click.echo(spoken(text))
 
 
 def _show_waiting(words: str) -> AbstractContextManager[object]:
@@ -189,8 +196,10 @@ def _close(file: GameFile, so_far: GameHistory, programs: Mapping[str, str]) -> 
     file.close(so_far)
     if file.is_written:
         goes_on = so_far.game.rules.outcome(so_far.state) is None
-        then = f"{_load_command(so_far.game.name, file.path, programs)} goes on." if goes_on and file.path else ""
-        say(f"Kept as {file.path}. {then}".rstrip())
+        said = [Phrase("Kept as {file}.", file.path)]
+        if goes_on and file.path:
+            said.append(Phrase("{command} goes on.", _load_command(so_far.game.name, file.path, programs)))
+        say(joined(said))
 
 
 def _load_command(game: str, file: Path, programs: Mapping[str, str]) -> str:
@@ -213,9 +222,9 @@ def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | Non
         return None
     if not is_asked:
         how = _load_command(found.game, found.path, found.programs)
-        say(f"Not finished: {found.description}. {how} goes on with it.")
+        say(Phrase("Not finished: {game}. {command} goes on with it.", found.description, how))
         return None
-    goes_on = agrees(f"A game is not finished ({found.description}). Go on with it?", default=True)
+    goes_on = agrees(Phrase("A game is not finished ({game}). Go on with it?", found.description), default=True)
     return found if goes_on else None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from common import whole_files
 from common.durable import write_durably
-from common.phrases import as_sentence, capitalized, counted, with_minus
+from common.phrases import Phrase, as_sentence, capitalized, counted, either, joined, with_minus
 from engine import records
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
@@ -24,6 +24,7 @@ from referee.cli.play.players import Program, names_in, program_name, program_wo
 from referee.errors import PlayError
 from referee.journal.fold import after_step
 from referee.journal.results import outcome_sentence
+from referee.languages import Say
 from referee.naming import Names
 
 
@@ -58,7 +59,7 @@ class GameHistory:
     def display_name(self, player: Player) -> str:
         """Return a person's name with the side, or only the side if no name was given."""
         name = names_in(self.game, self.tags).get(player)
-        return player if name is None or program_word(name) else f"{name} ({player})"
+        return player if name is None or program_word(name) else Phrase("{name} ({side})", name, player)
 
     @property
     def tell(self) -> Names:
@@ -118,7 +119,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
     """
     read = records.read(text)
     if read.game != game.name:
-        raise records.RecordError(f"it is a record of {read.game}; expected one of {game.name}", 0)
+        raise records.RecordError(Phrase("it is a record of {got}; expected one of {game}", read.game, game.name), 0)
     played = records.replay(read)
     steps = tuple(
         Step(what, after, entry.why if isinstance(entry, records.PositionSet) else "")
@@ -153,52 +154,55 @@ def confirmation_question(so_far: GameHistory, announcement: Announcement) -> st
     if announcement.kind == DRAW:
         offering = rules.players_to_move(so_far.state)[0]
         others = [player for player in who_plays(so_far.game, so_far.start) if player != offering]
-        accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
-        return f"{offering.capitalize()} offers a draw. {accepts}"
+        offers = Phrase("{player} offers a draw.", capitalized(offering))
+        accepts = either(len(others) == 1, "Does {other} accept?", "Do all others accept?", other=others[0])
+        return joined((offers, accepts))
     outcome = rules.outcome(rules.announce(so_far.state, announcement))
-    wins = (
-        ""
-        if outcome is None or outcome.winner is None
-        else f" {capitalized(so_far.display_name(outcome.winner))} wins."
-    )
-    return f"{describe_announcement(announcement)}{wins} Are you sure?"
+    said: list[str] = [describe_announcement(announcement)]
+    if outcome is not None and outcome.winner is not None:
+        said.append(Phrase("{player} wins.", capitalized(so_far.display_name(outcome.winner))))
+    return joined((*said, Phrase("Are you sure?")))
 
 
-HELP = """\
-Type a turn as the game's page in docs/games/ writes it, or a listed number.
-Where several may play at the same time, name the player first: `p2 TURN`.
-  turns [PART]     list the turns that contain PART
-  hint             suggest a good turn, and say why
-  roll [DICE]      let the computer roll, or enter what your dice show
-  undo             take back what you typed last
-  why              say more about the last refusal
-  board, rules     show the board again; the rules in short
-  resign [PLAYER]  give up
-  draw             offer a draw
-  claim [KIND]     claim what the rules let you claim
-  save FILE        save the game as a record
-  load FILE        continue a saved game
-  quit             stop; the next `./run play` offers to continue"""
+HELP = (
+    Phrase("Type a turn as the game's page in docs/games/ writes it, or a listed number."),
+    Phrase("Where several may play at the same time, name the player first: `p2 TURN`."),
+    Phrase("  turns [PART]     list the turns that contain PART"),
+    Phrase("  hint             suggest a good turn, and say why"),
+    Phrase("  roll [DICE]      let the computer roll, or enter what your dice show"),
+    Phrase("  undo             take back what you typed last"),
+    Phrase("  why              say more about the last refusal"),
+    Phrase("  board, rules     show the board again; the rules in short"),
+    Phrase("  resign [PLAYER]  give up"),
+    Phrase("  draw             offer a draw"),
+    Phrase("  claim [KIND]     claim what the rules let you claim"),
+    Phrase("  save FILE        save the game as a record"),
+    Phrase("  load FILE        continue a saved game"),
+    Phrase("  quit             stop; the next `./run play` offers to continue"),
+)
 
 
-def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
-    """Explain a refusal: a line for each breach, then what to do instead, or the message with its column marked."""
+def refusal(error: EngineError | PlayError, typed: str, translate: Say = str) -> Iterator[str]:
+    """Explain a refusal: a line for each breach, then what to do instead, or the message with its column marked.
+
+    A message of which only what was expected is left is translated already.
+    """
     message = capitalized(str(error))
     if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
         yield f"  {typed}"
         yield f"  {'^':>{error.column}}"
         # The mark already shows what can't be read.
-        _, expected, what = message.partition("; expected ")
-        message = f"Expected {what}" if expected else message
+        _, expected, what = translate(message).partition(translate(Phrase("; expected ")))
+        message = translate(Phrase("Expected {what}", what)) if expected else message
     breaches = error.breaches if isinstance(error, IllegalTurnError) else ()
     if isinstance(error, IllegalTurnError) and not breaches:
-        yield f"Not possible: {error}"
+        yield Phrase("Not possible: {sentence}", error)
     elif not breaches:
         yield as_sentence(message)
     for instead, alike in groupby(breaches, key=lambda breach: breach.instead):
-        yield from (f"Not possible: {breach.sentence}" for breach in alike)
+        yield from (Phrase("Not possible: {sentence}", breach.sentence) for breach in alike)
         if instead:
-            yield f"  {instead}"
+            yield joined(("  ", instead), "")
 
 
 def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
@@ -206,17 +210,20 @@ def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Ite
     yield str(error)
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
         where = f" ({', '.join(breach.places)})" if breach.places else ""
-        yield f"  {breach.rule}: {game.rules.catalogue[breach.rule].sentence}{where}"
+        yield joined((f"  {breach.rule}: ", game.rules.catalogue[breach.rule].sentence, where), "")
 
 
 def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
     """Say how the game ended, with the points if it has them; ``called`` returns a player's name."""
     outcome = game.rules.outcome(state)
     if outcome is None:
-        return "The game is not over."
+        return Phrase("The game is not over.")
     points_of = {} if game.scores is None else game.scores(state)
-    scores = ", ".join(f"{called(player)} {with_minus(points)}" for player, points in points_of.items())
-    return outcome_sentence(outcome, called) + (f" Points: {scores}." if scores else "")
+    ended = outcome_sentence(outcome, called)
+    if not points_of:
+        return ended
+    scores = joined((joined((called(player), with_minus(points))) for player, points in points_of.items()), ", ")
+    return joined((ended, Phrase("Points: {scores}.", scores)))
 
 
 _MOST_LOOKED_AT = 20
@@ -242,9 +249,9 @@ class UnfinishedGame:
     @property
     def description(self) -> str:
         """Describe the game, how many turns were played, who plays, when it was saved, and its file."""
-        playing = (f"{player}: {name}" for player, name in self.names.items())
+        playing = (joined((player, name), ": ") for player, name in self.names.items())
         parts = (load(self.game).title, counted(self.turns, "turn"), *playing, f"{self.saved:%Y-%m-%d %H:%M}")
-        return ", ".join((*parts, str(self.path)))
+        return joined((*parts, self.path), ", ")
 
 
 class GameFile:
@@ -276,7 +283,12 @@ class GameFile:
             write_durably(self.path, records.write(so_far.record()))
         except OSError as error:
             if self._fault is None:
-                self._say(f"The game can't be kept in {self.path}: {error.strerror}. Play on; each turn tries again.")
+                self._say(
+                    Phrase(
+                        "The game can't be kept in {file}: {error}. Play on; each turn tries again.",
+                        *(self.path, error.strerror),
+                    )
+                )
             self._fault = error
             return
         self._kept, self._fault, self.is_written = so_far, None, True
@@ -287,12 +299,12 @@ class GameFile:
         The file stays the same if nothing of the game before would be lost. Raises PlayError if that game is not saved.
         """
         if self._fault is not None:
-            raise PlayError(f"this game can't be kept ({self._fault.strerror}), so no other is loaded")
+            raise PlayError("this game can't be kept ({error}), so no other is loaded", self._fault.strerror)
         before = self._kept
         if self.path is not None and (before is None or not before.steps or loaded.continues(before)):
             return
         if self.is_written:
-            self._say(f"Kept as {self.path}.")
+            self._say(Phrase("Kept as {file}.", self.path))
         self.path, self.is_written = own_file(source, loaded), False
         self.begin(loaded)
 
@@ -302,8 +314,13 @@ class GameFile:
         if self._fault is not None:
             # Print the record, so that the players don't lose the game.
             self._say(records.write(so_far.record()))
-            why = self._fault.strerror
-            raise OSError(f"the game is not kept: {self.path} can't be written ({why}); its record is above")
+            raise OSError(
+                Phrase(
+                    "the game is not kept: {file} can't be written ({error}); its record is above",
+                    self.path,
+                    self._fault.strerror,
+                )
+            )
 
 
 def free_name(stem: str) -> Path:
@@ -360,4 +377,4 @@ def read_text(path: Path) -> str:
     try:
         return whole_files.read_text(path)
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"{path} is not a game record (it is not UTF-8 text)") from error
+        raise UnreadableError(Phrase("{path} is not a game record (it is not UTF-8 text)", path)) from error

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import counted
+from common.phrases import Phrase, counted, joined
 from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
@@ -19,6 +19,7 @@ from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
 from engine.values import Announcement, Player, Roll, Strength
 from hardware.pin_map import ANNOUNCING_BUTTONS
+from referee.cli.context import YES, YES_OR_NO
 from referee.cli.play.game import (
     HELP,
     GameHistory,
@@ -35,6 +36,7 @@ from referee.cli.play.players import PlaySettings, Program, draw_roll, program_r
 from referee.cli.rules import rule_lines
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
+from referee.languages import Say
 
 _KINDS = MappingProxyType({role.value.replace("-", ""): role.value for role in ANNOUNCING_BUTTONS})
 """What can be announced, by its name in one word."""
@@ -55,14 +57,15 @@ class PlaySession:
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
         keep: Callable[[GameHistory], None] = lambda _: None,
         go_on_with: Callable[[GameHistory, Path], None] = lambda _, __: None,
-        draw: Callable[[Game[Any, Any], Any, Callable[[str], str]], None] = lambda _, __, ___: None,
+        draw: Callable[[Game[Any, Any], Any, Say], None] = lambda _, __, ___: None,
+        translate: Say = str,
     ) -> None:
         """Start from a new or saved game.
 
         ``waiting`` shows that an operation takes some time. ``keep`` saves the game: before each prompt, so that
         nothing a person saw can be lost, and every second while programs play. ``go_on_with`` prepares to keep a game
         loaded from a file; it may raise PlayError to refuse that. ``draw`` shows a state; its last argument puts names
-        into a text.
+        into a text and translates it. ``translate`` translates all that is said and asked.
         """
         self.so_far = so_far.with_programs(settings.programs)
         self._settings = settings
@@ -73,6 +76,7 @@ class PlaySession:
         self._keep = keep
         self._go_on_with = go_on_with
         self._draw_state = draw
+        self._translate = translate
         self._kept_s = clock()
         self._saved: set[Path] = set()
         self._game = so_far.game
@@ -126,7 +130,7 @@ class PlaySession:
         while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
                 self._draw()
-                self._say(f"Stopped after {counted(self.so_far.turns, 'turn')}.")
+                self._say(Phrase("Stopped after {turns}.", counted(self.so_far.turns, "turn")))
                 return
             player = self._game.rules.players_to_move(self._state)[0]
             program = self._settings.programs.get(player)
@@ -145,23 +149,24 @@ class PlaySession:
         if all(player in self._settings.programs for player in who_plays(self._game, self.so_far.start)):
             self._quit()
             return
-        line = self._ask("`undo` takes it back, Enter leaves> ")
+        line = self._ask(self._translate(Phrase("`undo` takes it back, Enter leaves> ")))
         word, _, rest = (line or "quit").strip().partition(" ")
         if word.lower() in {"undo", "save", "load", "board", "rules", "quit", "q", "exit"}:
             self._carry_out(lambda: self._commands[word.lower()](rest.strip()), line or "")
         elif word:
-            self._say("The game is over. `undo`, `save FILE` and `board` still work; Enter leaves.")
+            self._say(Phrase("The game is over. `undo`, `save FILE` and `board` still work; Enter leaves."))
         else:
             self._quit()
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
-        with self._waiting(f"{self.so_far.display_name(player)} is thinking"):
+        with self._waiting(self._translate(Phrase("{player} is thinking", self.so_far.display_name(player)))):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
         told = self._take_step(choice.turn)
-        because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
+        because = [Phrase("That {reason!b}.", choice.reason)] if choice.reason else []
         notation = self._game.notation
-        self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
+        told_turn = joined((notation.format_turn(choice.turn), notation.describe(choice.turn)), "  ")
+        self._say(joined((joined((player, told_turn), ": "), *because)))
         self._say_all(told)
 
     def _prompt(self, player: Player) -> None:
@@ -170,8 +175,11 @@ class PlaySession:
         awaits_roll = self._game.awaits_roll(self._state)
         self._keep(self.so_far)
         called = self.so_far.display_name(player)
-        does = " draws" if self._game.to_draw(self._state) else " rolls" if awaits_roll else ""
-        line = self._ask(f"{called}{does}> ")
+        if self._game.to_draw(self._state):
+            called = Phrase("{player} draws", called)
+        elif awaits_roll:
+            called = Phrase("{player} rolls", called)
+        line = self._ask(f"{self._translate(called)}> ")
         if line is None:
             self._going_on = False
             return
@@ -190,7 +198,7 @@ class PlaySession:
             action()
         except (EngineError, PlayError) as error:
             self._refused = error
-            for refused in refusal(error, typed):
+            for refused in refusal(error, typed, self._translate):
                 self._say(refused)
             candidates = error.candidates if isinstance(error, AmbiguousError) else ()
             if 0 < len(candidates) <= self._settings.most_listed:
@@ -198,7 +206,8 @@ class PlaySession:
 
     def _agrees(self, question: str) -> bool:
         """Ask a yes-or-no question."""
-        return (self._ask(f"{self.so_far.tell(question)} [y/N] ") or "").strip().lower() in {"y", "yes"}
+        asked = self.so_far.tell(question, self._translate)
+        return (self._ask(f"{asked} [{self._translate(YES_OR_NO[False])}] ") or "").strip().lower() in YES
 
     def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
@@ -229,7 +238,7 @@ class PlaySession:
     def _parse_turn(self, line: str) -> Any:
         named, text = split_player(self._game, self._state, line)
         if named in self._settings.programs:
-            raise PlayError(f"{named} is played by a program; it plays when its turn comes")
+            raise PlayError("{player} is played by a program; it plays when its turn comes", named)
         at, listed = self._listed
         is_number = text.isascii() and text.isdecimal() and len(text) < 6
         mine = [turn for turn in listed if named in (None, turn.player)] if at == len(self.so_far.steps) else []
@@ -240,8 +249,8 @@ class PlaySession:
         except UnreadableError as error:
             if not is_number:
                 raise
-            has = counted(len(mine), "turn is", "turns are") if mine else "no turns are"
-            raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
+            has = counted(len(mine), "turn is listed", "turns are listed") if mine else Phrase("no turns are listed")
+            raise PlayError("{listed}, so {text} stands for none; `turns` lists the legal ones", has, text) from error
 
     def _play(self, what: Any) -> None:
         told = self._take_step(what)
@@ -257,10 +266,10 @@ class PlaySession:
         return (decided,) if said == self._game.passed_over(before) else (decided, said)
 
     def _say(self, text: str) -> None:
-        self._print(self.so_far.tell(text))
+        self._print(self.so_far.tell(text, self._translate))
 
     def _draw(self) -> None:
-        self._draw_state(self._game, self._state, self.so_far.tell)
+        self._draw_state(self._game, self._state, self.so_far.tell.telling(self._translate))
 
     def _say_all(self, sentences: Sequence[str]) -> None:
         for sentence in filter(None, sentences):
@@ -268,12 +277,12 @@ class PlaySession:
 
     def _announce(self, announcement: Announcement) -> None:
         if announcement.player in self._settings.programs:
-            raise PlayError(f"{announcement.player} is played by a program; nobody else can speak for it")
+            raise PlayError("{player} is played by a program; nobody else can speak for it", announcement.player)
         if announcement.player is None and self._settings.programs:
-            raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
+            raise PlayError(Phrase("a program plays, and programs agree to nothing; play on, or resign"))
         after = self.so_far.play(announcement)
         if announcement.kind in (RESIGN, DRAW) and not self._agrees(confirmation_question(self.so_far, announcement)):
-            self._say("The game goes on.")
+            self._say(Phrase("The game goes on."))
             return
         self.so_far = after
         self._refused = None
@@ -285,9 +294,8 @@ class PlaySession:
         self._draw()
         if self._game.awaits_roll(self._state) and not self._has_told_roll:
             self._has_told_roll = True
-            self._say(
-                f"Type what you have, such as {examples(self._game, self._state)[0]}, or `roll` to have it drawn."
-            )
+            shown = examples(self._game, self._state)[0]
+            self._say(Phrase("Type what you have, such as {example}, or `roll` to have it drawn.", shown))
         if self._is_over or self._game.awaits_roll(self._state):
             return
         player = self._game.rules.players_to_move(self._state)[0]
@@ -297,7 +305,8 @@ class PlaySession:
         """List turns with numbers, by which a person can choose one until the next step."""
         self._listed = (len(self.so_far.steps), turns)
         for number, turn in enumerate(turns, 1):
-            self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
+            lead = f"{number:4}  {self._game.notation.format_turn(turn)}"
+            self._say(joined((lead, self._game.notation.describe(turn)), "  "))
 
     def _list_turns(self, part: str) -> None:
         turns, summary = turns_with(self._game, self._state, part)
@@ -312,7 +321,7 @@ class PlaySession:
             hint, is_first = self._hint[1], False
         else:
             rng = program_rng(self._settings.seed, "hint", at)
-            with self._waiting("looking for a hint"):
+            with self._waiting(self._translate(Phrase("looking for a hint"))):
                 hint = self._game.advice.hint(
                     self._state,
                     self._settings.seconds,
@@ -329,33 +338,35 @@ class PlaySession:
 
     def _roll(self) -> None:
         if not self._game.awaits_roll(self._state):
-            when = "It is not time to roll" if self._game.dice else f"{self._game.title} has no dice"
-            raise PlayError(f"{when}; play a turn.")
+            if not self._game.dice:
+                raise PlayError("{game} has no dice; play a turn.", self._game.title)
+            raise PlayError(Phrase("It is not time to roll; play a turn."))
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
         told = self._take_step(roll)
-        self._say(f"{self.so_far.display_name(player)} rolls {format_roll(roll)}")
+        self._say(Phrase("{player} rolls {roll}", self.so_far.display_name(player), format_roll(roll)))
         self._say_all(told)
 
     def _undo(self) -> None:
         before = self.so_far.take_back(self._settings.programs, draws_dice=self._settings.draws_dice)
         if before is None:
-            raise PlayError("Nothing to undo.")
+            raise PlayError(Phrase("Nothing to undo."))
         self.so_far = before
         self._hint = None
         self._shown = -1
-        self._say("Taken back.")
+        self._say(Phrase("Taken back."))
 
     def _help(self) -> None:
         unneeded = [] if self._game.dice else ["  roll "]
         unneeded += [] if self._settings.gives_hints else ["  hint "]
         unneeded += [] if len(self._players_after_roll()) > 1 else ["Where several "]
-        for line in HELP.splitlines():
+        for line in HELP:
             if not line.startswith(tuple(unneeded)):
                 self._say(line)
         if not self._is_over:
-            self._say(f"You can type, for example: {'   '.join(examples(self._game, self._state))}")
+            shown = "   ".join(examples(self._game, self._state))
+            self._say(Phrase("You can type, for example: {examples}", shown))
 
     def _players_after_roll(self) -> Sequence[Player]:
         """Return who may play a turn now, or after the roll that is awaited."""
@@ -366,12 +377,13 @@ class PlaySession:
 
     def _tell_rules(self) -> None:
         options = options_in_force(self._game.options, self._state)
+        # The summary of the rules is in English only.
         for line in rule_lines(self._game, options):
-            self._say(line)
+            self._print(self.so_far.tell(line))
 
     def _explain_refusal(self) -> None:
         if self._refused is None:
-            self._say("Nothing was refused since the last turn.")
+            self._say(Phrase("Nothing was refused since the last turn."))
             return
         for line in refusal_reasons(self._game, self._refused):
             self._say(line)
@@ -379,7 +391,9 @@ class PlaySession:
     def _resign(self, player: str) -> None:
         who = player.lower() or self._game.rules.players_to_move(self._state)[0]
         if who not in self._game.players:
-            raise PlayError(f"there is no player {player!r}; there are {', '.join(self._game.players)}")
+            raise PlayError(
+                "there is no player {player!r}; there are {players}", player, joined(self._game.players, ", ")
+            )
         self._announce(Announcement(RESIGN, who))
 
     def _claim(self, kind: str) -> None:
@@ -394,48 +408,48 @@ class PlaySession:
             self._announce(Announcement(kind, self._game.rules.players_to_move(self._state)[0]))
             return
         if not claims:
-            raise PlayError("Nothing can be claimed now.")
+            raise PlayError(Phrase("Nothing can be claimed now."))
         if len(claims) > 1:
             listed = ", ".join(f"{each.player}:{each.kind}" for each in claims)
-            raise PlayError(f"several things can be claimed; type one of {listed}")
+            raise PlayError("several things can be claimed; type one of {listed}", listed)
         self._announce(claims[0])
 
     def _save(self, name: str) -> None:
         if not name:
-            raise PlayError("a file is needed, such as `save game.txt`")
+            raise PlayError(Phrase("a file is needed, such as `save game.txt`"))
         file = Path(name)
         try:
             if (
                 file.is_file()
                 and file not in self._saved
-                and not self._agrees(f"{name} is there already. Write over it?")
+                and not self._agrees(Phrase("{file} is there already. Write over it?", name))
             ):
-                self._say("Not saved.")
+                self._say(Phrase("Not saved."))
                 return
             write_durably(file, write(self.so_far.record()))
         except (OSError, ValueError) as error:  # a ValueError means an invalid file name
-            self._say(f"Not saved: {name}: {getattr(error, 'strerror', None) or error}")
+            self._say(Phrase("Not saved: {file}: {error}", name, getattr(error, "strerror", None) or error))
         else:
             self._saved.add(file)
-            self._say(f"Saved: {name}")
+            self._say(Phrase("Saved: {file}", name))
 
     def _load(self, name: str) -> None:
         if not name:
-            raise PlayError("a file is needed, such as `load game.txt`")
+            raise PlayError(Phrase("a file is needed, such as `load game.txt`"))
         file = Path(name)
         try:
             text = read_text(file)
         except UnreadableError as error:
-            self._say(f"Not loaded: {error}")
+            self._say(Phrase("Not loaded: {error}", error))
         except (OSError, ValueError) as error:
-            self._say(f"Not loaded: {name}: {getattr(error, 'strerror', None) or error}")
+            self._say(Phrase("Not loaded: {file}: {error}", name, getattr(error, "strerror", None) or error))
         else:
             loaded = game_of_record(self._game, text, ())
             self._go_on_with(loaded, file)
             self.so_far = loaded.with_programs(self._settings.programs)
             self._hint = None
             self._shown = -1
-            self._say(f"Loaded: {name}, {counted(self.so_far.turns, 'turn')}.")
+            self._say(Phrase("Loaded: {file}, {turns}.", name, counted(self.so_far.turns, "turn")))
 
     def _quit(self) -> None:
         self._going_on = False
@@ -453,23 +467,38 @@ def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) 
     return turns if len(turns) <= most else ()
 
 
-def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[Any], str]:
+def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[Any], Phrase]:
     """Return the first legal turns whose notation contains ``part``, and a sentence with their number."""
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
         rolls = dice.possible_rolls(state)
-        return (), f"The dice come first; {len(rolls)} rolls are possible, such as {format_roll(rolls[0].roll)}."
+        return (), Phrase(
+            "The dice come first; {number} rolls are possible, such as {roll}.", len(rolls), format_roll(rolls[0].roll)
+        )
     turns = turns_of(game, state, game.rules.players_to_move(state)[0])
     searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
     fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
     found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
     if len(found) == len(turns):
-        return found, f"{len(turns)} legal turns. Type a number to play one."
+        return found, Phrase("{number} legal turns. Type a number to play one.", len(turns))
+    if not found and len(turns) > _MOST_SEARCHED:
+        return found, Phrase(
+            "None of the first {searched} of {number} legal turns has {part!r} in it.", _MOST_SEARCHED, len(turns), part
+        )
     if not found:
-        those = f"the first {_MOST_SEARCHED} of {len(turns)}" if len(turns) > _MOST_SEARCHED else str(len(turns))
-        return found, f"None of {those} legal turns has {part!r} in it."
-    those = f"those with {part!r} in them" if part else "`turns PART` lists those with PART in them"
-    return found, f"{len(found)} of {len(turns)} legal turns; {those}. Type a number to play one."
+        return found, Phrase("None of {number} legal turns has {part!r} in it.", len(turns), part)
+    if not part:
+        return found, Phrase(
+            "{some} of {number} legal turns; `turns PART` lists those with PART in them. Type a number to play one.",
+            len(found),
+            len(turns),
+        )
+    return found, Phrase(
+        "{some} of {number} legal turns; those with {part!r} in them. Type a number to play one.",
+        len(found),
+        len(turns),
+        part,
+    )
 
 
 def examples(game: Game[Any, Any], state: Any) -> list[str]:

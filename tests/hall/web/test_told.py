@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hall.web.support import told
+from referee.languages import sentences
 from referee.mqtt.topics import ShownSide
-from referee.web.languages import sentences
 
 SIDES = (
     ShownSide(side="black", name="Ann", score=None, to_move=False),

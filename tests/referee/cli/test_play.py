@@ -20,6 +20,7 @@ from referee.cli.play.game import HELP, GameHistory, ending_sentence
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
 from referee.cli.rules import rule_lines
+from referee.languages import LANGUAGES, sentences
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
@@ -484,8 +485,8 @@ def test_whoever_goes_out_is_told_so_once(play):
 
 
 def test_the_help_during_a_game_fits_a_terminal():
-    assert max(map(len, HELP.splitlines())) < 80
-    assert len(HELP.splitlines()) < 20
+    assert max(len(sentences(language)(line)) for language in LANGUAGES for line in HELP) < 80
+    assert len(HELP) < 20
 
 
 def test_a_number_stands_for_a_turn_of_the_player_whose_turns_are_listed(play):

@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 from common.findings import Finding
 from common.phrases import Phrase
 from referee.cli.setup import page_key
+from referee.languages import sentences
 from referee.settings.configuration import load as load_settings
 from referee.setup.page import MOST_PHOTO_BYTES, SetUpPage, create_set_up
 from referee.setup.table_setup import AnswerForm, Field, Inspection, StepState, StepView
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
-from referee.web.languages import sentences
 from referee.web.server import key_path
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of

@@ -38,11 +38,11 @@ from referee.commands.values import (
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep, Intention
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import sentences
 from referee.session.ports import ServiceSettings
 from referee.session.table_port import SnapshotHub, VersionedSnapshot
 from referee.web.access import Role
 from referee.web.documents import table_document
-from referee.web.languages import sentences
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 

@@ -15,11 +15,12 @@ from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, Ne
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
 from referee.web.documents import TurnsDocument
-from referee.web.languages import LANGUAGES, TEMPLATES
+from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 

@@ -19,17 +19,8 @@ from engine.support.players import describe_announcement
 from engine.values import Breach, Strength
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
+from referee.languages import _OF_NO_LANGUAGE, _QUOTED, FILE, WHERE_KNOWN, Entry, Sentences, sentences, sentences_path
 from referee.session.feed import resumed_signal, waiting_signal
-from referee.web.languages import (
-    _OF_NO_LANGUAGE,
-    _QUOTED,
-    FILE,
-    WHERE_KNOWN,
-    Entry,
-    Sentences,
-    sentences,
-    sentences_path,
-)
 from tests.effort import cases
 from tests.engine.checks import altered, changed_places
 from tests.engine.test_every_game_remedies import moved

@@ -14,8 +14,8 @@ from firmware_bridge.ports.port import open_port
 from hardware.lights.light_map import light_map_from_toml, read_light_map
 from hardware.pin_map import parse_pin
 from referee.doctor import Machine, examine
+from referee.languages import Sentences, sentences_path
 from referee.settings.configuration import load as load_settings
-from referee.web.languages import Sentences, sentences_path
 from referee.wiring.plan import load_sensor_map
 from vision.calibration import calibrate, load_calibration, parse_board
 from vision.cameras import open_camera

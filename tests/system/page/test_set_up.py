@@ -14,13 +14,14 @@ import cv2
 import pytest
 
 from common.phrases import Phrase
+from referee.languages import sentences
 from referee.settings.settings import PageOptions
 from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress
 from referee.setup.table_setup import PICTURES_FOLDER
 from referee.web.access import Role
-from referee.web.languages import sentences, translations
+from referee.web.languages import translations
 from referee.web.server import open_site
 from simulator.enrolment import charuco_views
 from tests.system.page.test_barriers import AXE
