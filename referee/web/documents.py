@@ -515,7 +515,7 @@ def _normalized(text: str) -> str:
 
 def _listable(game: Game[Any, Any], snapshot: TableSnapshot) -> Iterator[tuple[str, Any]]:
     """Yield the legal turns with their notation, if the game can list them."""
-    if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.has_sheets:
+    if not snapshot.states or snapshot.outcome is not None or game.lists_turns_slowly or game.has_sheets:
         return
     try:
         for turn in islice(game.rules.legal_turns(snapshot.states[0]), _MOST_COUNTED):
