@@ -46,7 +46,7 @@ from benchmarks.parts.dice_stress import (
 from benchmarks.scene.dice_variety import COCKED, DicePicture, TrueDie, tray_of_six
 from vision.errors import FrameError
 from vision.images import load_image
-from vision.readers.dice.networks import Networks, shipped
+from vision.readers.dice.finding import Networks, shipped
 from vision.readers.dice.photographs import DieInPicture, read_photograph
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView

@@ -33,8 +33,7 @@ from referee.settings.conversions import pins, sensor_pins, table_options
 from referee.settings.settings import MqttSection, Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera, with_rules
-from referee.wiring.devices import LinkedController
-from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
+from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras

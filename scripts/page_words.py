@@ -77,7 +77,6 @@ _SPEAKING = (
     "firmware_bridge/ports/*.py",
     "vision/calibration.py",
     "vision/cameras/live.py",
-    "vision/cameras/pi.py",
     "vision/locating/*.py",
     "vision/motion/*.py",
     "vision/readers/*_reader.py",

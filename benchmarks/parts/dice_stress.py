@@ -14,7 +14,7 @@ from simulator.rendering.dice import FACE_VALUES, DrawnDie, centre_height_mm, di
 from simulator.rendering.optics import compress, motion_blur
 from simulator.scene.scene import Lamp, Lighting, lens, looking_at
 from vision.frame import Image
-from vision.readers.dice.networks import Networks
+from vision.readers.dice.finding import Networks
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading

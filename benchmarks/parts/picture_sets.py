@@ -31,7 +31,7 @@ from vision.layout.table import TableLayout, load_layout
 from vision.locating.location import locate
 from vision.readers.blocks import enrolment as block_enrolment
 from vision.readers.discs import enrolment as disc_enrolment
-from vision.readers.discs.appearance import look_name
+from vision.readers.discs.lighting import look_name
 from vision.readers.ink.reader import LOOP
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.stacks import enrolment as stack_enrolment

@@ -64,7 +64,7 @@ from benchmarks.training.support import (
     train,
     write_network,
 )
-from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS
+from vision.readers.dice.finding import CLASSES, CROP_PX, WEIGHTS
 from vision.readers.networks import Network
 
 MINED = 300

@@ -1,6 +1,6 @@
 """The four untrained networks that read dice, and their losses.
 
-vision/readers/dice/networks.py describes their inputs and outputs.
+vision/readers/dice/finding.py describes their inputs and outputs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from benchmarks.training.support import block
-from vision.readers.dice.networks import CLASSES, CROP_PX
+from vision.readers.dice.finding import CLASSES, CROP_PX
 
 LEANS_WEIGHT = 8.0
 """Weight of the squared error of a die's lean, relative to the cross-entropy of whether it leans."""

@@ -12,14 +12,14 @@ import numpy.typing as npt
 import torch
 
 from benchmarks.scene.dice_variety import DicePicture, TrueDie
-from vision.readers.dice.finding import find_candidates
-from vision.readers.dice.networks import (
+from vision.readers.dice.finding import (
     CELL_PX,
     CLASSES,
     COCKED,
     NOTHING,
     SquareView,
     crop,
+    find_candidates,
     normalised,
     square_input,
 )

@@ -28,8 +28,7 @@ from benchmarks.parts.dice_stress import leaning_picture
 from benchmarks.scene.dice_variety import COCKED
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.finding import find_dice, leaning_gain, network_odds
-from vision.readers.dice.networks import Networks
+from vision.readers.dice.finding import Networks, find_dice, leaning_gain, network_odds
 from vision.readers.dice.reader import TRAY
 from vision.sampling import PlaneWindow, plane_map, sample
 

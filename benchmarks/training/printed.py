@@ -51,7 +51,7 @@ from simulator.rendering.dice import (
 from simulator.scene.scene import Lighting, lens, looking_at
 from vision.frame import FloatImage
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.networks import CROP_PX, WEIGHTS
+from vision.readers.dice.finding import CROP_PX, WEIGHTS
 from vision.readers.dice.printed import EDGE_PX, PRINTED, SEEN_PX, SIX_OR_NINE, PrintedFaces, printed_input
 from vision.readers.dice.reader import DiceReader
 from vision.readers.networks import Floats

@@ -39,19 +39,21 @@ from benchmarks.training.support import (
 )
 from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
-from vision.readers.stacks.finder import (
+from vision.readers.stacks.network import (
     CELL_PX,
+    FINDER_SHAPE,
+    FINDER_VALUES,
     FOOT_COLUMNS,
+    FOOT_PX,
     FOOT_ROWS,
-    SHAPE,
-    VALUES,
+    WEIGHTS,
+    StackCrops,
     cell_centres_px,
     costs_astray,
     finder_input,
     spots_of,
     tip_heights_mm,
 )
-from vision.readers.stacks.network import FOOT_PX, WEIGHTS, StackCrops
 
 BATCH = 128
 RATE = 4e-3
@@ -100,19 +102,19 @@ def stacks_of(pictures: Iterable[StacksPicture], board: GridSurface) -> Stacks:
 
 
 class FinderNetwork(nn.Module):  # type: ignore[misc]
-    """From ``finder_input`` (n, *SHAPE) to values of cells (n, VALUES, ROWS, COLUMNS)."""
+    """From ``finder_input`` (n, *FINDER_SHAPE) to values of cells (n, FINDER_VALUES, ROWS, COLUMNS)."""
 
     def __init__(self) -> None:
         super().__init__()
         first, second, last = CHANNELS
         self.layers = nn.Sequential(
-            block(SHAPE[0], first, 5, 2),
+            block(FINDER_SHAPE[0], first, 5, 2),
             block(first, second, 3, 2),
             block(second, last),
             block(last, last, dilation=2),
             block(last, last, dilation=4),
         )
-        self.values = nn.Conv2d(last, VALUES, 1)
+        self.values = nn.Conv2d(last, FINDER_VALUES, 1)
 
     def forward(self, given: torch.Tensor) -> torch.Tensor:
         """Give the values."""
@@ -175,7 +177,9 @@ def learn(network: nn.Module, given: Stacks, steps: int, rng: np.random.Generato
 
 def write(network: nn.Module, folder: Path) -> None:
     """Write the network as ONNX, and its SHA-256 into ``weights.json``."""
-    update_sums(folder, {"finder": write_network(network, folder / "finder.onnx", (1, *SHAPE), "crops", "cells")})
+    update_sums(
+        folder, {"finder": write_network(network, folder / "finder.onnx", (1, *FINDER_SHAPE), "crops", "cells")}
+    )
 
 
 def report(network: nn.Module, aside: Stacks) -> str:

@@ -49,7 +49,6 @@ from benchmarks.training.support import (
 from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
-from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
@@ -61,6 +60,8 @@ from vision.readers.stacks.network import (
     kind_of,
     mirror_sides,
     network_input,
+    shipped_finder,
+    tip_heights_mm,
 )
 from vision.readers.stacks.reader import USUAL_PIECES
 

@@ -34,7 +34,7 @@ from vision.frame import Frame
 from vision.images import load_image, write_image
 from vision.layout.pieces import Tray
 from vision.layout.table import games_with_layouts
-from vision.readers.dice.networks import shipped
+from vision.readers.dice.finding import shipped
 from vision.readers.dice.photographs import (
     LARGEST_SIDE_PX,
     SURE_FROM,

@@ -23,8 +23,7 @@ from common.phrases import Phrase, joined
 from engine.printing import Box, BoxGroup, PrintedSheet
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import GridSurface, Tray
+from vision.layout.pieces import GridSurface, MarkerLayout, Tray
 from vision.layout.table import TableLayout
 from vision.opencv import aruco_dictionary
 

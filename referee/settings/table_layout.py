@@ -13,8 +13,7 @@ from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
 from vision.errors import LayoutError
-from vision.layout.markers import NO_MARKERS
-from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, GridSurface, Pieces
+from vision.layout.pieces import NET_SIDES, NO_MARKERS, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.dice.photographs import FaceSet
 from vision.readers.registry import check_looks, check_readable

@@ -25,8 +25,7 @@ from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.images import write_image
-from vision.layout.markers import NO_MARKERS
-from vision.layout.pieces import GridSurface
+from vision.layout.pieces import NO_MARKERS, GridSurface
 from vision.layout.table import TableLayout, layout_from_json
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector

@@ -16,7 +16,7 @@ from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet
 from vision.frame import FloatArray, FloatImage, Image
-from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import MarkerLayout
 from vision.layout.table import TableLayout
 
 TABLE_PX_PER_MM = 1.2

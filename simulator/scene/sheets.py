@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vision.frame import FloatArray
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import DicePieces, GridSurface, Ink, Tray
+from vision.layout.pieces import DicePieces, GridSurface, Ink, MarkerLayout, Tray
 from vision.layout.table import TableLayout
 
 _TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)

@@ -11,7 +11,7 @@ from benchmarks.parts.dice_stress import (
     stress_picture,
 )
 from benchmarks.scene.dice_variety import COCKED
-from vision.readers.dice.networks import shipped
+from vision.readers.dice.finding import shipped
 
 
 def test_a_seed_gives_one_tray_and_every_hardship_has_dice() -> None:

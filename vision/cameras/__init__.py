@@ -12,8 +12,7 @@ from pathlib import Path
 
 from common.phrases import joined
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
-from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, usb_camera
-from vision.cameras.pi import pi_camera
+from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, pi_camera, usb_camera
 from vision.errors import CameraError
 from vision.frame import Camera, Clock, Wait, Waiting
 from vision.images import IMAGE_SUFFIXES

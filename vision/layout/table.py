@@ -28,8 +28,19 @@ from typing import Any
 from common.json_files import read_json_object
 from common.phrases import Phrase, joined, listed
 from vision.errors import LayoutError
-from vision.layout.markers import MarkerLayout, check_markers, markers_from_json, naming, whole_number
-from vision.layout.pieces import DicePieces, GridSurface, Ink, Measured, Surface, surface_from_json
+from vision.layout.pieces import (
+    DicePieces,
+    GridSurface,
+    Ink,
+    MarkerLayout,
+    Measured,
+    Surface,
+    check_markers,
+    markers_from_json,
+    naming,
+    surface_from_json,
+    whole_number,
+)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from common.phrases import either, listed
 from vision.errors import LayoutError
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import MarkerLayout
 from vision.opencv import align_affine, aruco_dictionary, as_grey, detect_markers
 from vision.sampling import TONE_CURVE, PlaneWindow, median, median_where, plane_map, remapped, sample
 

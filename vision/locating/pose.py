@@ -17,7 +17,7 @@ import numpy as np
 
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import MarkerLayout
 from vision.locating.markers import Marker, grow_quad, quad_area
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 

@@ -14,8 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import Surface
+from vision.layout.pieces import MarkerLayout, Surface
 from vision.reading import PlacePicture, RollReading
 from vision.surface.paper import PaperShape
 

@@ -29,9 +29,9 @@ from vision.readers.blocks import appearance as block_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
-from vision.readers.discs import appearance as disc_appearance
 from vision.readers.discs import enrolment as disc_enrolment
-from vision.readers.discs.appearance import DiscAppearance
+from vision.readers.discs import lighting as disc_appearance
+from vision.readers.discs.lighting import DiscAppearance
 from vision.readers.discs.reader import DiscReader
 from vision.readers.enrolment import read_looks
 from vision.readers.ink import appearance as ink_appearance

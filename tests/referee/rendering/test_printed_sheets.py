@@ -10,7 +10,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from referee.errors import PrintError
 from referee.rendering.printed_sheets import PAPERS_MM, Page, plan_charuco, plan_markers, write_pdf
 from vision.calibration import CharucoBoardSpec, parse_board
-from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import MarkerLayout
 from vision.layout.table import default_layout
 from vision.opencv import aruco_dictionary, detect_charuco, detect_markers
 

@@ -20,9 +20,8 @@ from firmware_bridge.protocol.link import Counts, LinkStatistics
 from firmware_bridge.protocol.packets import DroppedFrames
 from referee.sensing.health import HealthFile, SensorHealth, health_file
 from referee.settings.configuration import Configuration
-from referee.wiring import diagnosis
-from referee.wiring.devices import LinkedController, linked_controller
-from referee.wiring.diagnosis import check_wires, link_quality
+from referee.wiring import devices
+from referee.wiring.devices import LinkedController, check_wires, link_quality, linked_controller
 from referee.wiring.plan import SensorMap, WiringPlan, save_sensor_map
 from tests.referee.virtual_board import SETTINGS, Plugged, plugged
 
@@ -46,7 +45,7 @@ def findings(configuration: Configuration, ask: Any = no_wled, ports: Any = ()) 
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugged]:
-    monkeypatch.setattr(diagnosis, "LISTEN_S", 0.1)
+    monkeypatch.setattr(devices, "LISTEN_S", 0.1)
     (tmp_path / "lights.toml").write_text(LIGHTS)
     save_sensor_map(SensorMap({"a1": 0, "b1": 2}, 3), tmp_path / "sensors.toml")
     with plugged(tmp_path) as it:
@@ -164,7 +163,7 @@ def test_a_wled_that_does_not_answer_is_a_fault(table: Plugged) -> None:
 
 @pytest.mark.parametrize("name", ["my wled", "http://wled.local", ""])
 def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged, name: str) -> None:
-    found = findings(table.settings(base=WLED.replace("wled.local", name)), diagnosis.ask_wled)
+    found = findings(table.settings(base=WLED.replace("wled.local", name)), devices.ask_wled)
     (fault,) = found["wires"]
     assert f"lights.wled_host: {name!r} is not the name of a WLED controller" in fault.message
     assert "WLED" not in found
@@ -172,7 +171,7 @@ def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged
 
 def test_a_name_that_no_request_can_contain_is_not_answered() -> None:
     with pytest.raises(ValueError, match="control characters"):
-        diagnosis.ask_wled("wled\x01")
+        devices.ask_wled("wled\x01")
 
 
 def test_the_serial_port_of_a_wled_is_checked(table: Plugged) -> None:
@@ -209,14 +208,14 @@ class _Wled(BaseHTTPRequestHandler):
 def test_a_wled_is_recognised_by_its_answer(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Wled, "answer", answer)
     with HTTPServer(("127.0.0.1", 0), _Wled) as server:
-        monkeypatch.setattr(diagnosis, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(devices, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         if is_wled:
-            assert diagnosis.ask_wled("127.0.0.1")["leds"]["count"] == 49
+            assert devices.ask_wled("127.0.0.1")["leds"]["count"] == 49
         else:
             with pytest.raises(ValueError, match=r"Expecting value|not as a WLED"):
-                diagnosis.ask_wled("127.0.0.1")
+                devices.ask_wled("127.0.0.1")
         thread.join()
 
 
@@ -226,11 +225,11 @@ def test_a_server_without_http_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> No
             self.request.sendall(b"220 mail\r\n")
 
     with socketserver.TCPServer(("127.0.0.1", 0), Rude) as server:
-        monkeypatch.setattr(diagnosis, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(devices, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with pytest.raises((ValueError, OSError)):
-            diagnosis.ask_wled("127.0.0.1")
+            devices.ask_wled("127.0.0.1")
         thread.join()
 
 

@@ -41,8 +41,8 @@ from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError, EnrolmentError
 from vision.images import load_image
-from vision.readers.discs.appearance import DiscAppearance
-from vision.readers.discs.appearance import save_appearance as save_discs
+from vision.readers.discs.lighting import DiscAppearance
+from vision.readers.discs.lighting import save_appearance as save_discs
 
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.guard import GUARD_S
 from vision.cameras import LiveCamera, open_camera
-from vision.cameras.pi import SERVER, PiCapture
+from vision.cameras.live import SERVER, PiCapture
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame
 

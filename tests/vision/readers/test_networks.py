@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from vision.errors import WeightsError
-from vision.readers.dice.networks import WEIGHTS, Networks
+from vision.readers.dice.finding import WEIGHTS, Networks
 from vision.readers.dice.printed import PrintedFaces
 from vision.readers.ink.network import InkNetwork
 from vision.readers.networks import Network, checksums
-from vision.readers.stacks.finder import StackFinder
-from vision.readers.stacks.network import StackNetwork
+from vision.readers.stacks.network import StackFinder, StackNetwork
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from vision.layout.pieces import BlockPieces, GridSurface, Ink, NamedPieces, Tra
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance
 from vision.readers.blocks.appearance import save_appearance as save_blocks
-from vision.readers.discs.appearance import DiscAppearance, DiscColours
+from vision.readers.discs.lighting import DiscAppearance, DiscColours
 from vision.readers.registry import (
     PIECE_READERS,
     check_looks,

@@ -12,8 +12,7 @@ import pytest
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import GridSurface, NamedPieces, Tray
+from vision.layout.pieces import GridSurface, MarkerLayout, NamedPieces, Tray
 from vision.layout.table import TableLayout, default_layout, layout_from_json
 from vision.opencv import aruco_dictionary
 from vision.readers.protocols import SurfaceView

@@ -27,8 +27,7 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import DicePieces, Surface
 from vision.opencv import as_lab
-from vision.readers.dice.finding import VALUES, FindingSettings, FoundDie, find_dice
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Networks
+from vision.readers.dice.finding import CROP_PX, DIE_IN_CROP_PX, VALUES, FindingSettings, FoundDie, Networks, find_dice
 from vision.readers.networks import Floats
 from vision.reading import RollReading
 from vision.sampling import median

@@ -16,7 +16,7 @@ import numpy as np
 from common.phrases import joined
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, crop
+from vision.readers.dice.finding import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, crop
 from vision.readers.networks import Floats, Network, checksums
 from vision.sampling import median
 

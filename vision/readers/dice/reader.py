@@ -16,8 +16,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
 from vision.layout.pieces import DicePieces, Surface
 from vision.opencv import as_lab
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
-from vision.readers.dice.networks import Networks, shipped
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, Networks, find_dice, shipped
 from vision.readers.dice.photographs import SURE, FaceSet
 from vision.readers.dice.printed import PrintedFaces, check_count, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView

@@ -13,8 +13,8 @@ from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.pieces import GridSurface, Surface
-from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.finder import DiscFinder, DiscFit, ball_evidence, scaled_view
+from vision.readers.discs.lighting import DiscAppearance, DiscColours
 from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 

@@ -30,11 +30,9 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image, IndexArray
 from vision.geometry import FrustumSolid, Pose, unit_circle
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import DiscPieces, GridSurface, Surface
+from vision.layout.pieces import DiscPieces, GridSurface, MarkerLayout, Surface
 from vision.opencv import as_colour
-from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
-from vision.readers.discs.lighting import PaperLight
+from vision.readers.discs.lighting import DARK_FLOOR, PaperLight, colours_of, shares_of
 from vision.readers.protocols import SurfaceView
 from vision.reading import PlacePicture
 from vision.sampling import PixelMap, PlaneWindow, linear_light, median, median_where, plane_map, remapped, sample

@@ -1,4 +1,7 @@
-"""The light of white paper at the markers, and assigning discs to players by colour in that light.
+"""The learned colours of discs and balls, the light of white paper at the markers, and whose a disc is in that light.
+
+A colour is the log of linear light over that of the markers' white paper in the same light: blue against green, red
+against green, and brightness. So it hardly depends on lamp, exposure or white balance.
 
 Brightness relative to the paper is uncertain: overexposed paper, a lamp on one side, a shadow. One correction must fit
 all pieces.
@@ -16,17 +19,99 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import MarkerLayout
 from vision.opencv import aruco_dictionary
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
+from vision.readers.enrolment import finite_vector, read_looks, write_looks
 from vision.sampling import TONE_CURVE, PixelMap, linear_light, median, sample
+
+APPEARANCE_FORMAT = "tabletop-referee discs 1"
+DARK_FLOOR = 0.012
+"""Linear light, relative to white paper, added before logarithms are taken: below it a camera only records noise."""
+
+
+def look_name(player: str, ball: bool) -> str:
+    """Return the look of a piece, as written everywhere: ``black piece with ball``."""
+    return f"{player} piece{' with ball' if ball else ''}"
+
+
+_MIX = np.array([[1.0, -1.0, 0.0], [0.0, -1.0, 1.0], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
+"""Weights of the logarithms of blue, green and red in the three terms of a colour."""
+_UNMIX = np.linalg.inv(_MIX.astype(np.float64))
+
+
+def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
+    """Return colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, relative to paper's
+    (3,).
+    """
+    shares = cv2.transform(light, np.column_stack([np.diag(1 / paper), np.full(3, DARK_FLOOR)]))
+    return np.asarray(cv2.transform(cv2.log(shares, shares), _MIX), dtype=np.float32)
+
+
+def shares_of(colour: FloatArray) -> FloatArray:
+    """Return linear light relative to paper, blue-green-red, of a colour (3,), including ``DARK_FLOOR``."""
+    return np.asarray(np.exp(_UNMIX @ colour), dtype=np.float64)
+
+
+def colour_of_shares(shares: FloatArray) -> FloatArray:
+    """Return colours, shape (..., 3), of linear light relative to paper, including ``DARK_FLOOR``."""
+    return np.asarray(np.log(shares) @ _MIX.T.astype(np.float64), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class DiscColours:
+    """The colours of one player's discs and ball, shape (3,) each."""
+
+    disc: FloatArray
+    ball: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DiscAppearance:
+    """A piece set: each player's colours, first player first. Empty for a set that was not enrolled."""
+
+    players: Mapping[str, DiscColours]
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Each player's piece without and with a ball."""
+        return tuple(look_name(player, ball) for player in self.players for ball in (False, True))
+
+    @property
+    def traits(self) -> tuple[tuple[str, ...], ...]:
+        """The traits that distinguish its pieces: the player, and the ball."""
+        return tuple(self.players), ("no ball", "ball")
+
+
+def save_appearance(looks: DiscAppearance, path: Path) -> None:
+    """Write an appearance to a file, atomically; raises OSError."""
+    players = {
+        player: {name: [round(float(value), 4) for value in getattr(colours, name)] for name in ("disc", "ball")}
+        for player, colours in looks.players.items()
+    }
+    write_looks(path, APPEARANCE_FORMAT, {"players": players})
+
+
+def load_appearance(path: Path) -> DiscAppearance:
+    """Read an appearance from a file; raises EnrolmentError with what is wrong."""
+    data = read_looks(path, APPEARANCE_FORMAT)
+    try:
+        return DiscAppearance(
+            {
+                str(player): DiscColours(finite_vector(colours["disc"], 3), finite_vector(colours["ball"], 3))
+                for player, colours in data["players"].items()
+            }
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
+        raise EnrolmentError("these looks cannot be read ({wrong}): enrol the piece set again", wrong) from wrong
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, FrustumSolid, Pose, hull_px, outline_px, project, unit_circle
 from vision.layout.pieces import DiscPieces, Surface
 from vision.opencv import as_colour
-from vision.readers.discs.appearance import DiscAppearance, look_name
 from vision.readers.discs.finder import (
     BallEvidence,
     DiscFinder,
@@ -26,7 +25,7 @@ from vision.readers.discs.finder import (
     scaled_view,
     unscaled_solid,
 )
-from vision.readers.discs.lighting import ColourClassifier, PictureLight, light_of
+from vision.readers.discs.lighting import ColourClassifier, DiscAppearance, PictureLight, light_of, look_name
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import NOTHING, SurfaceView
 from vision.reading import PlacePicture

@@ -16,8 +16,7 @@ from vision.layout.pieces import PyramidPieces, Surface
 from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of
-from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
-from vision.readers.stacks.network import StackCrops, flatten_sides, levels_beside_tips
+from vision.readers.stacks.network import StackCrops, flatten_sides, levels_beside_tips, shipped_finder, tip_heights_mm
 from vision.readers.stacks.reader import USUAL_LEVEL, StackReader
 
 FEWEST_TOPS = 2

@@ -32,19 +32,21 @@ from vision.readers.stacks.appearance import (
     look_name,
     possible_tops,
 )
-from vision.readers.stacks.finder import Found, shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import (
     ACROSS,
     DOWN_MM,
     KINDS,
     NO_TIP,
     SIDES,
+    Found,
     StackCrops,
     StackNetwork,
     flatten_sides,
     kind_of,
     levels_beside_tips,
     shipped,
+    shipped_finder,
+    tip_heights_mm,
     tip_log_odds,
 )
 from vision.reading import PlacePicture

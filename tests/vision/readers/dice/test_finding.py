@@ -10,8 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_candidates, find_dice
-from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, SquareView, crop, square_input
+from vision.readers.dice.finding import (
+    CELL_PX,
+    CLASSES,
+    CROP_PX,
+    Candidate,
+    FindingSettings,
+    FoundDie,
+    SquareView,
+    crop,
+    find_candidates,
+    find_dice,
+    square_input,
+)
 
 SIDE_PX = 16.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import DicePicture, dice_picture
-from vision.readers.dice.networks import (
+from vision.readers.dice.finding import (
     CLASSES,
     CROP_PX,
     WEIGHTS,

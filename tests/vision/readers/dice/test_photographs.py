@@ -10,8 +10,7 @@ from benchmarks.scene.dice_variety import tray_of_six
 from vision.errors import FrameError
 from vision.frame import Image
 from vision.readers.dice import photographs
-from vision.readers.dice.finding import FoundDie
-from vision.readers.dice.networks import CLASSES, shipped
+from vision.readers.dice.finding import CLASSES, FoundDie, shipped
 from vision.readers.dice.photographs import read_photograph
 
 

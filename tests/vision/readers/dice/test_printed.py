@@ -12,8 +12,7 @@ from simulator.scene.scene import Lighting, lens, looking_at
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, layout_from_json
 from vision.readers.dice import printed, reader
-from vision.readers.dice.finding import FoundDie
-from vision.readers.dice.networks import CLASSES, CROP_PX
+from vision.readers.dice.finding import CLASSES, CROP_PX, FoundDie
 from vision.readers.dice.printed import (
     PRINTED,
     SEEN_PX,

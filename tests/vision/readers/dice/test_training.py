@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import dice_picture
-from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Networks
+from vision.readers.dice.finding import CLASSES, CROP_PX, WEIGHTS, Networks
 from vision.readers.dice.printed import PRINTED, PrintedFaces
 
 pytest.importorskip("torch")

@@ -14,8 +14,8 @@ from vision.geometry import CameraModel, Pose
 from vision.images import load_image
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import locate
-from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.enrolment import learn_colours
+from vision.readers.discs.lighting import DiscAppearance
 from vision.readers.protocols import SurfaceView
 
 FOLDER = Path(__file__).parents[3] / "data" / "photoreal-discs"

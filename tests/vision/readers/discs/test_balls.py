@@ -10,7 +10,6 @@ import pytest
 
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, finder_from, picture_of, seen_from
 from vision.frame import BoolImage, FloatArray
-from vision.readers.discs.appearance import DARK_FLOOR, shares_of
 from vision.readers.discs.finder import (
     INSIDE_TOP_MM,
     BallEvidence,
@@ -20,6 +19,7 @@ from vision.readers.discs.finder import (
     ball_evidence,
     beyond_mm,
 )
+from vision.readers.discs.lighting import DARK_FLOOR, shares_of
 
 RED = (0.05, 0.08, 0.5)
 STANDING = (

@@ -12,7 +12,8 @@ import pytest
 from tests.vision.readers.discs import drawn, pictures
 from tests.vision.readers.discs.drawn import DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.errors import EnrolmentError
-from vision.readers.discs.appearance import (
+from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
+from vision.readers.discs.lighting import (
     DARK_FLOOR,
     DiscAppearance,
     colour_of_shares,
@@ -20,7 +21,6 @@ from vision.readers.discs.appearance import (
     look_name,
     save_appearance,
 )
-from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
 from vision.readers.protocols import EnrolmentPicture
 
 BOARD = pictures.LAYOUT.board

@@ -21,9 +21,8 @@ from tests.vision.readers.discs.drawn import (
 )
 from vision.frame import BoolImage, FloatArray
 from vision.geometry import outline_px, project
-from vision.readers.discs.appearance import DARK_FLOOR, shares_of
 from vision.readers.discs.finder import DiscFinder, DiscFit, DiscShape, TopPlane, beyond_mm
-from vision.readers.discs.lighting import USUAL_PAPER
+from vision.readers.discs.lighting import DARK_FLOOR, USUAL_PAPER, shares_of
 
 POSE = seen_from()
 ASLANT = seen_from(tilt_deg=50.0)

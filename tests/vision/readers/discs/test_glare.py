@@ -13,8 +13,18 @@ from hypothesis import strategies as st
 
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.frame import FloatArray
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
-from vision.readers.discs.lighting import NO_GLARE, ColourClassifier, Glare, fit_glare, light_of
+from vision.readers.discs.lighting import (
+    DARK_FLOOR,
+    NO_GLARE,
+    ColourClassifier,
+    DiscAppearance,
+    DiscColours,
+    Glare,
+    colour_of_shares,
+    fit_glare,
+    light_of,
+    shares_of,
+)
 from vision.readers.discs.reader import DiscReader
 
 PAPER = np.full(3, 0.6)

@@ -14,8 +14,15 @@ from tests.vision.conftest import RenderTable
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
-from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares, colours_of, shares_of
-from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier, PaperLight
+from vision.readers.discs.lighting import (
+    DARK_FLOOR,
+    USUAL_PAPER,
+    ColourClassifier,
+    PaperLight,
+    colour_of_shares,
+    colours_of,
+    shares_of,
+)
 from vision.readers.probabilities import softmax
 
 BLACK, WHITE = 0.03, 0.85

@@ -28,9 +28,16 @@ from tests.vision.readers.discs.drawn import (
 )
 from vision.frame import Image
 from vision.geometry import Pose, project
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
 from vision.readers.discs.finder import BallEvidence
-from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier
+from vision.readers.discs.lighting import (
+    DARK_FLOOR,
+    USUAL_PAPER,
+    ColourClassifier,
+    DiscAppearance,
+    DiscColours,
+    colour_of_shares,
+    shares_of,
+)
 from vision.readers.discs.reader import DiscReader, DiscSighting
 
 POSE = seen_from()

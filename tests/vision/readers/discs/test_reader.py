@@ -21,8 +21,8 @@ from vision.geometry import Pose, project
 from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
 from vision.readers.discs import reader as disc_reader
-from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.enrolment import enrol, learn_colours
+from vision.readers.discs.lighting import DiscAppearance, DiscColours
 from vision.readers.discs.reader import DiscReader, DiscSettings
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.registry import table_reader

@@ -7,8 +7,16 @@ import pytest
 
 from tests.vision.readers.discs.drawn import BOARD, PALE, Drawn, picture_of, seen_from, view_of
 from vision.frame import FloatArray, Image
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
-from vision.readers.discs.lighting import ColourClassifier, light_of, with_saturation
+from vision.readers.discs.lighting import (
+    DARK_FLOOR,
+    ColourClassifier,
+    DiscAppearance,
+    DiscColours,
+    colour_of_shares,
+    light_of,
+    shares_of,
+    with_saturation,
+)
 from vision.readers.discs.reader import DiscReader
 
 RED, ORANGE, BLUE = (0.1, 0.12, 0.4), (0.12, 0.3, 0.5), (0.4, 0.2, 0.12)

@@ -6,24 +6,27 @@ import numpy as np
 import pytest
 
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, FOUR_STACKS, Drawn, L, M, picture_of, seen_from
-from vision.readers.stacks.finder import (
+from vision.readers.stacks.network import (
     ASTRAY_PX,
     CELL_PX,
     COLUMNS,
+    FINDER_SHAPE,
+    FINDER_VALUES,
     FOOT_COLUMNS,
+    FOOT_PX,
     FOOT_ROWS,
+    HEIGHT_PX,
     ROWS,
     SAME_PX,
-    SHAPE,
     SPOTS,
-    VALUES,
+    WIDTH_PX,
+    StackCrops,
     cell_centres_px,
     finder_input,
     shipped_finder,
     spots_of,
     tip_heights_mm,
 )
-from vision.readers.stacks.network import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
 
 STACKS = (
     *FOUR_STACKS,
@@ -50,7 +53,7 @@ def test_feet_tips_and_angles_of_drawn_stacks_are_found(azimuth_deg: float, lamp
 def test_values_say_where_spots_are() -> None:
     centres = cell_centres_px().reshape(ROWS, COLUMNS, 2)
     axes = np.array([[centres[12, 4], centres[4, 4]]] * 2)
-    values = np.zeros((2, VALUES, ROWS, COLUMNS))
+    values = np.zeros((2, FINDER_VALUES, ROWS, COLUMNS))
     values[0, :3, 5, 4] = 9.0, 0.25, -0.5
     values[0, :3, 5, 5] = 9.0, -0.7, -0.5
     values[0, 0, 11, 4] = 7.0
@@ -71,7 +74,7 @@ def test_values_say_where_spots_are() -> None:
 def test_a_tip_beside_or_beyond_its_stack_is_less_likely(cell: tuple[int, int]) -> None:
     centres = cell_centres_px().reshape(ROWS, COLUMNS, 2)
     axis = np.array([[centres[12, 4], centres[4, 4]]])
-    values = np.zeros((1, VALUES, ROWS, COLUMNS))
+    values = np.zeros((1, FINDER_VALUES, ROWS, COLUMNS))
     values[0, 0, 8, 4] = 20.0
     values[0, 0, *cell] = 20.0
     (first, second, *_), (log, other, *_) = (one[0] for one in spots_of(values, axis))
@@ -89,6 +92,6 @@ def test_the_centre_of_a_place_is_among_the_cells_that_say_where_its_foot_is() -
 def test_the_input_does_not_depend_on_the_light() -> None:
     crops = np.random.default_rng(1).integers(0, 110, (3, HEIGHT_PX, WIDTH_PX, 3), dtype=np.uint8)
     given = finder_input(crops)
-    assert given.shape == (3, *SHAPE)
+    assert given.shape == (3, *FINDER_SHAPE)
     assert np.abs(finder_input(crops * 2) - given).max() < 0.6
     assert given.mean(axis=(1, 2, 3)) == pytest.approx(np.zeros(3), abs=1e-4)

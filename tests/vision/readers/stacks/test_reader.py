@@ -13,8 +13,7 @@ from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
-from vision.readers.stacks.finder import Found, StackFinder
-from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
+from vision.readers.stacks.network import NO_TIP, Found, StackFinder, StackNetwork, kind_of
 from vision.readers.stacks.reader import AROUND, FIRST_SPOTS, StackReader, StackSighting
 
 

@@ -9,8 +9,19 @@ from rich.console import Console
 
 from simulator.scene.scene import lens, looking_at
 from vision.layout.table import default_layout
-from vision.readers.stacks.finder import SPOTS, StackFinder, tip_heights_mm
-from vision.readers.stacks.network import ACROSS, DOWN_MM, HEIGHT_PX, KINDS, SIDES, WIDTH_PX, StackCrops, StackNetwork
+from vision.readers.stacks.network import (
+    ACROSS,
+    DOWN_MM,
+    HEIGHT_PX,
+    KINDS,
+    SIDES,
+    SPOTS,
+    WIDTH_PX,
+    StackCrops,
+    StackFinder,
+    StackNetwork,
+    tip_heights_mm,
+)
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
