@@ -13,7 +13,7 @@ from random import Random
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.showing import turns_by_trying, turns_showing, unfinished_showing
-from engine.support.players import one_to_move
+from engine.support.players import one_to_move, parse_announcement, who_plays
 from engine.values import EMPTY, LookName, OutcomeKind, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, variant_name
 from tests.games.known import known_of
@@ -288,6 +288,36 @@ def possible_looks(game, state, rng):
     yield {rng.choice(list(before)): []}
 
 
+def check_rules(game, cases):
+    """Each rule of the catalogue is broken by one of the cases of the game's file."""
+    assert {case["rule"] for case in cases} == set(game.rules.catalogue), "each rule needs a [[breach]] of its own"
+    for case in cases:
+        found = [breach.rule for breach in broken_by(game, case)]
+        assert case["rule"] in found, f"{case} breaks {found or 'no rule'}"
+
+
+def broken_by(game, case):
+    """The breaches of a start, a change, a turn or an announcement as a game's file has them."""
+    options = case.get("options", {})
+    try:
+        if "start" in case:
+            shown = game.table.appearance(game.rules.new(options))
+            game.table.set_up({**shown, **case["start"]}, options, anywhere=case.get("anywhere", False))
+            return ()
+        state = game.notation.parse_state(case["state"])
+        if "facings" in case:
+            return game.side_faces.explain(state, case["shows"], case["facings"])
+        if "shows" in case:
+            return game.table.explain(state, case["shows"])
+        if "said" in case:
+            game.rules.announce(state, parse_announcement(case["said"], game.players))
+        else:
+            game.notation.parse_turn(state, case["turn"], case.get("player"))
+    except IllegalTurnError as error:
+        return error.breaches
+    return ()
+
+
 def check_page(game):
     """The game's page names the command that lists its options and rules, and the options it shows are valid."""
     page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
@@ -321,6 +351,16 @@ def check_pieces(game, options):
     assert turned == game.turns_pieces_over, f"turns_pieces_over={game.turns_pieces_over}, and turned over: {turned}"
 
 
+def check_standing(game, options):
+    """What the board doesn't show is said in printable lines, the first of which names who plays or rolls."""
+    for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
+        lines = game.notation.standing(state)
+        assert lines, "nothing is said of who plays"
+        assert state.to_move is None or state.to_move in " ".join(lines).lower()
+        assert all(line.isprintable() and line == line.strip() for line in lines)
+        assert all(game.squares(state).values())
+
+
 def check_scores(game, options):
     """A game that is decided by a count has scores, and they are among what the board doesn't show."""
     rng = Random(f"scores {game.name} {variant_name(options)}")
@@ -329,6 +369,8 @@ def check_scores(game, options):
         if outcome is not None and re.search(r"\d", outcome.reason) and outcome.kind is not OutcomeKind.GIVEN_UP:
             assert game.scores is not None, f"decided by a count, and there are no scores: {outcome.reason}"
         if game.scores is not None:
+            scores = game.scores(state)
+            assert tuple(scores) == who_plays(game, game.rules.new(options)), f"some have no score: {scores}"
             told = " ".join(game.notation.standing(state))
-            missing = [points for points in game.scores(state).values() if str(points) not in told]
+            missing = [points for points in scores.values() if str(points) not in told]
             assert not missing, f"the standing leaves out {missing}: {told}"

@@ -264,16 +264,6 @@ def test_simultaneous_turns_can_come_in_any_order(game, options):
 
 
 @every_variant
-def test_the_standing_is_given_in_printable_lines(game, options):
-    for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
-        lines = game.notation.standing(state)
-        assert lines
-        assert state.to_move is None or state.to_move in " ".join(lines).lower()
-        assert all(line.isprintable() and line == line.strip() for line in lines)
-        assert all(game.squares(state).values())
-
-
-@every_variant
 def test_the_summary_of_the_rules_has_several_paragraphs(game, options):
     summary = game.notation.summary(options)
     assert len(summary.split("\n\n")) >= 3

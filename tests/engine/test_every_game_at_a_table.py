@@ -11,6 +11,7 @@ from engine.values import EMPTY
 from tests.effort import some
 from tests.engine import checks
 from tests.engine.whole_games import extremes, variant_name
+from tests.games.known import known_of
 
 GAMES = [load(name) for name in games()]
 
@@ -36,6 +37,7 @@ two_variants = pytest.mark.parametrize(
         checks.check_turns_showing,
         checks.check_pieces,
         checks.check_scores,
+        checks.check_standing,
     ],
     ids=lambda check: check.__name__,
 )
@@ -46,6 +48,11 @@ def test_each_check_of_a_games_table_passes(check, game, options):
 @every_game
 def test_the_games_page_names_the_command_that_lists_options_and_rules(game):
     checks.check_page(game)
+
+
+@every_game
+def test_every_rule_is_raised(game):
+    checks.check_rules(game, known_of(game.name)["breach"])
 
 
 @every_game
@@ -126,6 +133,16 @@ def test_the_checks_notice_a_method_that_does_too_little(game, name, cut):
         getattr(checks, f"check_{name}")(replace(game, table=Emptied(game.table, name, cut(game))), {})
 
 
+@every_game
+def test_the_check_notices_that_every_other_begun_turn_is_missing(game):
+    if checks.lists_nothing_unfinished(game) or game.heights is not None:
+        # On stacks, a piece that was lifted looks like one that was moved onto its like.
+        return
+    cut = Emptied(game.table, "unfinished", lambda state: game.table.unfinished(state)[::2])
+    with pytest.raises(AssertionError, match="are not listed as unfinished"):
+        checks.check_unfinished(replace(game, table=cut), {})
+
+
 @pytest.mark.parametrize("field", ["adds_pieces", "turns_pieces_over"])
 @every_game
 def test_the_checks_notice_a_wrong_word_about_pieces(game, field):
@@ -141,6 +158,24 @@ def test_the_checks_notice_scores_that_are_missing_or_not_told(name):
         checks.check_scores(
             replace(game, notation=Emptied(game.notation, "standing", lambda state: ("Red to move.",))), {}
         )
+    with pytest.raises(AssertionError, match="have no score"):
+        checks.check_scores(replace(game, scores=lambda state: {}), {})
+
+
+@every_game
+def test_the_checks_notice_that_nothing_is_said(game):
+    with pytest.raises(AssertionError, match="nothing is said"):
+        checks.check_standing(replace(game, notation=Emptied(game.notation, "standing", lambda state: ())), {})
+
+
+@every_game
+def test_the_checks_notice_a_rule_that_nothing_raises(game):
+    cases = known_of(game.name)["breach"]
+    with pytest.raises(AssertionError, match="needs a"):
+        checks.check_rules(game, cases[1:])
+    silent = replace(game, table=Emptied(game.table, "explain", lambda before, after: ()))
+    with pytest.raises(AssertionError, match="breaks no rule"):
+        checks.check_rules(silent, cases)
 
 
 def test_the_checks_notice_a_breach_of_an_unknown_rule():

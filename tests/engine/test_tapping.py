@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -22,17 +23,18 @@ SQUARE = re.compile(r"[a-z][0-9]+")
 OPTIONS: dict[str, dict[str, OptionValue]] = {"number-drop": {"players": 2}, "blokus-dice": {"players": 2}}
 
 
-every_tapped_game = pytest.mark.parametrize("name", [name for name in games() if load(name).tapping is not None])
+GAMES = [game for game in map(load, games()) if game.tapping is not None]
+every_tapped_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 
 
-def positions(name: str, seed: int) -> Iterator[Any]:
+def positions(game: Any, seed: int) -> Iterator[Any]:
     """States of a random game in which a player is to move."""
-    game, rng = load(name), Random(f"{name} {seed}")
-    state: Any = game.rules.new(OPTIONS.get(name))
+    rng = Random(f"{game.name} {seed}")
+    state: Any = game.rules.new(OPTIONS.get(game.name))
     found = 0
-    while found < FEWER.get(name, POSITIONS):
+    while found < FEWER.get(game.name, POSITIONS):
         if game.rules.outcome(state) is not None:
-            state = game.rules.new(OPTIONS.get(name))
+            state = game.rules.new(OPTIONS.get(game.name))
         if game.dice is not None and game.dice.awaits_roll(state):
             state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
             continue
@@ -54,16 +56,16 @@ def reaches(game: Any, state: Any, goal: Any, taps: tuple[str, ...] = ()) -> boo
     if game.printed_sheet is None:
         named = SQUARE.findall(text)
         so_far = sum(tap in game.places for tap in now.taps)
-        squares = named[so_far : so_far + 1]
+        squares = [square for square in named[so_far : so_far + 1] if square in now.squares]
     choices = [tap for tap in now.choices if tap.rpartition(":")[2] in text]
     return any(reaches(game, state, goal, (*now.taps, tap)) for tap in [*squares, *choices])
 
 
-@every_tapped_game
-def test_every_offered_tap_leads_to_a_legal_turn(name: str) -> None:
-    game, rng = load(name), Random(name)
+def check_offered(game: Any) -> None:
+    """Every offered tap leads to a legal turn."""
+    rng = Random(game.name)
     played = 0
-    for state in positions(name, 1):
+    for state in positions(game, 1):
         taps: tuple[str, ...] = ()
         for _ in range(20):
             now = tapped(game, state, taps)
@@ -77,21 +79,53 @@ def test_every_offered_tap_leads_to_a_legal_turn(name: str) -> None:
             if not following:
                 break
             taps = (*now.taps, rng.choice(following))
-    assert played >= FEWER.get(name, POSITIONS) // 2
+    assert played >= FEWER.get(game.name, POSITIONS) // 2
 
 
-@every_tapped_game
-def test_every_legal_turn_can_be_tapped(name: str) -> None:
-    game, rng = load(name), Random(name)
-    for state in positions(name, 2):
+def check_reached(game: Any) -> None:
+    """Every legal turn can be tapped."""
+    rng = Random(game.name)
+    for state in positions(game, 2):
         turn = rng.choice(game.rules.legal_turns(state))
         assert reaches(game, state, turn), game.notation.format_turn(turn)
 
 
 @every_tapped_game
-def test_taps_that_begin_no_turn_are_refused(name: str) -> None:
-    game = load(name)
-    state = next(positions(name, 3))
+@pytest.mark.parametrize("check", [check_offered, check_reached])
+def test_offered_taps_lead_to_legal_turns_and_every_turn_can_be_tapped(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
+
+
+def offering_all(game: Any, state: Any, found: Any) -> Any:
+    """The reply with every square lit."""
+    return replace(found, squares=game.places)
+
+
+def hiding_one(game: Any, state: Any, found: Any) -> Any:
+    """The reply without the first square."""
+    return replace(found, squares=found.squares[1:])
+
+
+def making_another(game: Any, state: Any, found: Any) -> Any:
+    """The reply with the first legal turn, whatever was tapped."""
+    return found if found.turn is None else replace(found, turn=game.rules.legal_turns(state)[0])
+
+
+@every_tapped_game
+@pytest.mark.parametrize(
+    ("check", "wrong"),
+    [(check_offered, offering_all), (check_reached, hiding_one), (check_reached, making_another)],
+)
+def test_wrong_replies_to_taps_are_noticed(game: Any, check: Callable[[Any], None], wrong: Callable[..., Any]) -> None:
+    tapping = game.tapping
+    wrongly = replace(game, tapping=lambda state, taps: wrong(game, state, tapping(state, taps)))
+    with pytest.raises((AssertionError, IllegalTurnError)):
+        check(wrongly)
+
+
+@every_tapped_game
+def test_taps_that_begin_no_turn_are_refused(game: Any) -> None:
+    state = next(positions(game, 3))
     for taps in (["nowhere"], ["a1", "a1", "a1"], ["p3.a1", "p3.a1"], ["off"]):
         with pytest.raises(IllegalTurnError, match="no turn begins with"):
             tapped(game, state, taps)
