@@ -181,7 +181,7 @@ MOST_PLIES = 100
 """Maximum search depth, well within Python's recursion limit."""
 
 _INFINITY = WIN + 1
-_NODES_PER_CHECK = 8
+_NODES_PER_CHECK = 8  # between two readings of the clock
 _NO_PENALTIES: Mapping[Any, int] = MappingProxyType({})
 
 

@@ -11,7 +11,7 @@ TimeCheck = Callable[[], None]
 """Called regularly from long-running work; raises DeadlineExceededError once the deadline has passed."""
 
 _MOST_MARGIN_S = 0.02
-_MARGIN_SHARE = 0.1
+_MARGIN_SHARE = 0.1  # of the time given, to finish in
 
 
 class DeadlineExceededError(Exception):

@@ -27,14 +27,14 @@ SampleT = TypeVar("SampleT")
 ENOUGH_SAMPLES = 100
 """Minimum number of samples for comparing the finalists, if time allows."""
 
-_MOST_SAMPLES = 2000
+_MOST_SAMPLES = 2000  # of a candidate
 _Z_DROPPED = 3.0
 """A candidate is dropped when its mean paired deficit exceeds this many standard errors."""
 
 _SAMPLES_PER_DROP = 8
 """Deficits are tested after every so many samples."""
 
-_FIRST_SAMPLES = 8
+_FIRST_SAMPLES = 8  # of each candidate
 _FIRST_SHARE = 0.4
 """Candidates are skipped if taking _FIRST_SAMPLES samples of each would use more than this share of the time."""
 

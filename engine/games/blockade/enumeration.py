@@ -52,8 +52,9 @@ from engine.support.lazy import OnDemand
 
 _TO_COVER_AND_LEAVE = 2
 """The fewest points for stepping between two pieces of the other colour and out again."""
-_TO_LEAVE = 1
+_TO_LEAVE = 1  # point
 _TO_WAIT_FOR_ANOTHER = 3
+"""The fewest points for a small that steps onto a medium and off again, and for the piece that passes meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ _TopChanges = tuple[tuple[int, str], ...]
 _WEIGHT = {"M": 16, "S": 1}
 """A pile holds at most ten pieces of a colour: four bits count the mediums, four the smalls."""
 _LEAST_ROOM = {_WEIGHT[mark]: size for mark, size in SIZE_OF_MARK.items()}
-_COUNT_BITS = 8
+_COUNT_BITS = 8  # of each square
 
 
 @dataclass(frozen=True, slots=True)

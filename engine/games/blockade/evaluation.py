@@ -48,8 +48,8 @@ from engine.games.blockade.state import (
 )
 from engine.support.grid import members, set_of
 
-_MOST_TURNS = 40
-_BACK_AGAIN = 2
+_MOST_TURNS = 40  # counted ahead in the race
+_BACK_AGAIN = 2  # steps of a small that lies on the large already, to make room for the medium
 _READY_COUNTS = 0.3
 """The weight, as a wall, of a tower that lacks only its small."""
 
@@ -249,11 +249,11 @@ _CENTRE = PLACES.index("c3")
 _OFF_AND_ON = 2
 """The steps of a small that makes room for a medium and comes back."""
 
-_WORTH_OF_A_GATE = 1
+_WORTH_OF_A_GATE = 1  # step that a tower on a gate may cost more
 _ALL_GATES = sum(GATES.values())
 
-_WORTH_OF_LANDING = 0.5
-_COST_OF_A_STEP = 0.01
+_WORTH_OF_LANDING = 0.5  # steps, twice as many on a gate
+_COST_OF_A_STEP = 0.01  # steps of progress: of equal moves the shorter one
 
 
 class ColourPieces(NamedTuple):

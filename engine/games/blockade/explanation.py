@@ -461,7 +461,7 @@ class _TurnPlayer:
                 self.breaches.append(rested(rule, self.stacks[square], height, square))
 
 
-_MOST_ORDERS = 24
+_MOST_ORDERS = 24  # of four moved pieces, all
 
 
 def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:

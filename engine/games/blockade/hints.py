@@ -53,26 +53,26 @@ from engine.values import Strength
 Moves = tuple[tuple[int, int], ...]
 
 
-_KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
-_FIRST_POINTS = 2
+_KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}  # ends of a colour, the best by the race
+_FIRST_POINTS = 2  # searched first, so that there is a hint at once
 _DETOUR = 2
 """The most steps of a turn that may bring a colour no nearer to its towers."""
 
 _DETOUR_SHARE = 0.4
 """The share of the remaining time that a strong hint may spend on turns with detours; comparing takes the rest."""
 
-_SURE = 0.5
+_SURE = 0.5  # confidence, 0 to 1, in every turn that does not win at once
 
-_ENOUGH_COMPARED = 12
-_MOST_COMPARED = 48
+_ENOUGH_COMPARED, _MOST_COMPARED = 12, 48  # turns played on
 _MOST_WITH_SAME_TOWERS = 3
 """The most turns per set of squares built on, once there are enough turns to compare."""
 
 _MOST_BEHIND = 0.25
+"""The chance of winning the race, 0 to 1, that a turn may lack to be compared, or to replace one that repeats."""
 _ROLLS_AHEAD = 6
 """Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
-_LEAST_CHANCE = 0.01
+_LEAST_CHANCE = 0.01  # of winning, 0 to 1, while the race is open
 _WINNING = {Strength.GENTLE: (0.96, 0.54), Strength.FAIR: (0.96, 0.54), Strength.STRONG: (0.72, 0.42)}
 """Slope and offset from the logit of a chance in the race to that of winning, between two players of this strength.
 

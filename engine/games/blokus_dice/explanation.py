@@ -21,7 +21,7 @@ from engine.support.breaches import advised
 from engine.support.grid import members, union
 from engine.values import Appearance, Breach, Place
 
-_MOST_NAMED = 8
+_MOST_NAMED = 8  # squares in a sentence; of more, the rest is counted
 
 
 def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]:

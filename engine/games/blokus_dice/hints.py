@@ -31,7 +31,7 @@ from engine.support.grid import Grid, union
 from engine.support.lazy import OnDemand
 from engine.values import Strength
 
-_TIES_LOOKED_AT = 3
+_TIES_LOOKED_AT = 3  # of the largest shapes that fit, when a sheet is played on
 # Weights in squares, tuned by playing hundreds of sheets to their end.
 _ANCHORS_ENOUGH = 4
 _ANCHOR_WORTH = 0.2
@@ -149,7 +149,7 @@ def play_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, ro
     return prospect.filled.bit_count()
 
 
-MOST_NODES = 20_000
+MOST_NODES = 20_000  # before the exact search of an end gives up
 
 
 class SearchLimitError(Exception):

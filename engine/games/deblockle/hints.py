@@ -49,9 +49,9 @@ from engine.values import Certainty, Strength
 
 TURN = 100
 """Points for one turn of the race."""
-_TO_MOVE = TURN // 2
-_FEWER_WAYS = 0.6
-_FAR = 20
+_TO_MOVE = TURN // 2  # points: being to move is half a turn ahead
+_FEWER_WAYS = 0.6  # turns lost by a block without a way nearer to its goal; each way more leaves this share of it
+_FAR = 20  # turns, more than any block needs
 
 
 class SearchRules(Rules[Position, Move]):
@@ -179,8 +179,8 @@ _TURNS_FOR_LIKELY = {Strength.GENTLE: 4.2, Strength.FAIR: 4.2, Strength.STRONG: 
 
 Fitted by ``benchmarks/hints.py --chances``: the lead until then, divided by its slope.
 """
-_MOST_DRAWN = 12
-_HALF_SURE_DEPTH = 5
+_MOST_DRAWN = 12  # positions with the hidden faces drawn at random, searched one after another
+_HALF_SURE_DEPTH = 5  # plies at which a search that proves nothing is half sure
 _MOST_SURE_IF_HIDDEN = 0.95
 """Maximum confidence, 0 to 1, while faces are hidden: no search of drawn positions reaches the end of the real game."""
 _STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)

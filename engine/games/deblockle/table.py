@@ -28,11 +28,7 @@ from engine.games.deblockle.state import (
     options_from,
     other,
 )
-from engine.games.deblockle.turns import (
-    legal_rolls,
-    possibly_blocked,
-    settle,
-)
+from engine.games.deblockle.turns import legal_rolls, possibly_blocked, settle
 from engine.support.breaches import compare_with_start, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
@@ -50,7 +46,7 @@ appearance = appearance_of
 explain = explain_change
 facings = facings_of
 
-_NET_AS_WRITTEN = 1
+_NET_AS_WRITTEN = 1  # the mask of orientation 0
 
 
 def new_state(options: DeblockleOptions) -> DeblockleState:

@@ -52,10 +52,10 @@ _TEMPO = 370
 """What a score flatters the side that plays last in the search, if only one depth was searched: half the mean
 difference between depths 1 and 2 in games of fair hints."""
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
-_SUREST_GUESS = 0.9
+_SUREST_GUESS = 0.9  # confidence, 0 to 1, in a result that is not proven
 _SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.15, 0.2
 """The time reserved for checking that a hint doesn't lose by force; one check takes up to 0.08 s."""
-_MOST_FORWARD = 2
+_MOST_FORWARD = 2  # rows that the pieces and the ball gain in a turn without a penalty for idling
 _STALLING = StallingPenalties(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
 
 

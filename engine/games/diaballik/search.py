@@ -321,8 +321,8 @@ THREATS = (0, 618, 1506, 822)
 _PROVEN = WIN - 1000
 _LOST_LATER = -(WIN - 4)
 """A loss the turn after next."""
-_MOST_KEPT = 48
-_MOST_POSITIONS = 60_000
+_MOST_KEPT = 48  # results of a position, the best
+_MOST_POSITIONS = 60_000  # remembered in each table
 _FIRST_FOLLOWED = 48
 """The number of best results searched deeper; the others are searched only if all of those lose."""
 

@@ -67,12 +67,11 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import marks_by_square, play_turn
 from engine.support.grid import members, set_of
 
-LOOPED, CROSSED, OPEN = 20, 21, -10
+LOOPED, CROSSED, OPEN = 20, 21, -10  # far enough from the digits that no step of one leads to them
 Boards = NDArray[np.int8]
 Values = NDArray[np.float32]
 
-_SWEEPS_OF_PATCHES = 5
-_SWEEPS_OF_RUNS = 7
+_SWEEPS_OF_PATCHES, _SWEEPS_OF_RUNS = 5, 7  # over the board; patches and runs that wind more are seen in part
 _PATCHES = 4
 """The number of patches, and the number of runs, assigned to boxes."""
 _GROWING = range(2, BONUS_SIZE + 1)
@@ -560,7 +559,7 @@ def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
 
 _CELLS_A_TURN = 5.0
 """The approximate height in cells that a turn takes, to estimate how many turns are left."""
-_MOST_FOUND = 1000
+_MOST_FOUND = 1000  # combinations listed after a drop
 _MOST_COMBINATIONS = 60
 """If there are more combinations after a drop, only a sample of them is evaluated."""
 

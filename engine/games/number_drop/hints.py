@@ -198,13 +198,12 @@ def _ending(state: NumberDropState, player: int, cells: Cells, digits: str, box:
     return Ending(Candidate(turn, sheet, follow, float(sheet.score(state.options.x_counts_above_line))), proven)
 
 
-ROLLS_A_ROUND = 10
-DROPS_A_ROLL = 12
+ROLLS_A_ROUND, DROPS_A_ROLL = 10, 12  # sampled
 ENOUGH_ROLLS = 100
 """The least number of rolls over which the last two are compared, if time allows."""
-MOST_ROLLS = 400
-_FEWEST_TO_DROP = 30
-_CLEARLY = 3.0
+MOST_ROLLS = 400  # after which the comparison ends
+_FEWEST_TO_DROP = 30  # rolls before a candidate is dropped
+_CLEARLY = 3.0  # standard errors behind the leader, at which it is
 _SPARE_LINES = 4
 """Spare lines above the sheet, for shapes that turn out not to fit."""
 _NONE_FITS = -20.0
