@@ -17,7 +17,7 @@ from .events import (
     truncated_utf8,
 )
 from .lights import LightFrame
-from .link import WINDOW, DeviceLink, LinkOwner
+from .link import LARGEST_SENT, NO_TOKEN, WINDOW, DeviceLink, LinkOwner
 from .packets import (
     BUTTON,
     CONFIGURE,
@@ -35,10 +35,8 @@ from .packets import (
 )
 from .pin_map import PinMap
 from .sensors import SwitchBank
-from .sounds import TonePlayer
 from .ticks import TICKS_MASK, DeviceClock, elapsed_ms
 from .version import FIRMWARE_VERSION, NEWEST_PROTOCOL
-from .window import LARGEST_SENT, NO_TOKEN
 
 DEFAULT_SILENCE_MS = 3000  # without a host for so long, the lights pulse; a host may set this, and the next two
 DEFAULT_DEBOUNCE_MS = 20  # set by hand; benchmarks/debounce.py shows the effect
@@ -57,6 +55,38 @@ _LEAVES_AFTER_MS = 200  # time for the last acknowledgement to leave; set by han
 # Beyond the numbers of presses. A host that connects while the board starts begins several sessions, so the first
 # report of a reset may be lost.
 _RESET_TOKEN = 0x10000
+
+MOST_TONES = 255  # the count has 8 bits
+_TONE_BYTES = 4  # frequency and length, 16 bits each
+
+
+class TonePlayer:
+    """Keeps track of the tone that sounds now."""
+
+    def __init__(self) -> None:
+        self._tones = bytearray(_TONE_BYTES * MOST_TONES)
+        self._count = 0
+        self._at = 0
+        self._began = 0
+
+    def play(self, tones: memoryview, count: int, now: int) -> None:
+        """Replace the present tones: each has two bytes of frequency in Hz and two bytes of milliseconds."""
+        self._tones[: _TONE_BYTES * count] = tones[: _TONE_BYTES * count]
+        self._count, self._at, self._began = count, 0, now
+
+    def stop(self) -> None:
+        """Stop playing."""
+        self._count = 0
+
+    def frequency_hz(self, now: int) -> int:
+        """Return the present frequency, 0 for silence; to be called often."""
+        while self._at < self._count:
+            frequency, lasts_ms = struct.unpack_from("<HH", self._tones, _TONE_BYTES * self._at)
+            if elapsed_ms(now, self._began) < lasts_ms:
+                return int(frequency)
+            self._began = (self._began + lasts_ms) & TICKS_MASK
+            self._at += 1
+        return 0
 
 
 class Device(LinkOwner):

@@ -2,7 +2,7 @@
 
 import json
 
-from .framing import crc32
+from .packets import crc32
 
 FORMAT = 1  # of the JSON
 MOST_LIGHTS = 300  # limits of this firmware, for the RAM of an RP2040

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.firmware.core.device import TonePlayer
 from firmware_bridge.firmware.core.lights import PULSE_EVERY, LightFrame, linear_levels, milliamperes
-from firmware_bridge.firmware.core.sounds import TonePlayer
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
 
 PLENTY_MA = 60_000

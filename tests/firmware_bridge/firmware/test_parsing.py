@@ -10,9 +10,9 @@ from cobs import cobs
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from firmware_bridge.firmware.core import framing, packets
+from firmware_bridge.firmware.core import packets
 from firmware_bridge.firmware.core.events import truncated_utf8
-from firmware_bridge.firmware.core.framing import decode_in_place, encode_into, max_encoded_size
+from firmware_bridge.firmware.core.packets import decode_in_place, encode_into, max_encoded_size
 from firmware_bridge.firmware.core.pin_map import ACTIVE_BUZZER, NO_BUZZER, PASSIVE_BUZZER, PinMap, read_pin_map
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, decode_packet, encode_packet, packet_frame
 
@@ -34,7 +34,7 @@ def test_frames_are_those_of_the_library(data):
 
 @given(st.binary(max_size=300))
 def test_checksums_are_those_of_the_library(data):
-    assert framing.crc32(data) == framing.crc32_by_nibbles(memoryview(data)) == zlib.crc32(data)
+    assert packets.crc32(data) == packets.crc32_by_nibbles(memoryview(data)) == zlib.crc32(data)
 
 
 @given(any_packet)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.firmware.core import events, window
+from firmware_bridge.firmware.core import events
+from firmware_bridge.firmware.core import link as device_link
 from firmware_bridge.protocol import delivery, link, messages, packets, session
 from firmware_bridge.protocol.codec import LONGEST_TEXT, encode_message
 from firmware_bridge.protocol.messages import (
@@ -146,11 +147,11 @@ def test_the_numbers_are_those_of_the_code() -> None:
         "lights in one frame": f"{(packets.LARGEST_PAYLOAD - 2) // 3} in LIGHTS_ALL; "
         f"{(packets.LARGEST_PAYLOAD - 2) // 5} lit ones of 65536 in LIGHTS_LIT",
         "window from the host, light frames in it": f"{link.WINDOW}, {link.LIGHT_FRAMES_OUTSTANDING}",
-        "window from the device": f"{window.SLOTS}",
+        "window from the device": f"{device_link.SLOTS}",
         "host's timer: shortest, before it measured, longest": seconds(
             delivery.MIN_TIMEOUT_S, delivery.INITIAL_TIMEOUT_S, delivery.MAX_TIMEOUT_S
         ),
-        "device's timer: first, longest": seconds(window.FIRST_WAIT_MS / 1000, window.LONGEST_WAIT_MS / 1000),
+        "device's timer: first, longest": seconds(device_link.FIRST_WAIT_MS / 1000, device_link.LONGEST_WAIT_MS / 1000),
         "HELLO again after": ", ".join([*hellos, hellos[-1]]) + " …",
         "no WELCOME, silence, nothing acknowledged, a gap": seconds(
             session.WELCOME_TIMEOUT_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S, link.INCOMPLETE_AFTER_S

@@ -4,12 +4,12 @@ from bench import Bench, PacketList, from_hex, to_hex
 
 try:
     from firmware.core import packets
-    from firmware.core.framing import crc32, crc32_by_nibbles, decode_in_place, encode_into
     from firmware.core.lights import LightFrame
+    from firmware.core.packets import crc32, crc32_by_nibbles, decode_in_place, encode_into
 except ImportError:
     from firmware_bridge.firmware.core import packets
-    from firmware_bridge.firmware.core.framing import crc32, crc32_by_nibbles, decode_in_place, encode_into
     from firmware_bridge.firmware.core.lights import LightFrame
+    from firmware_bridge.firmware.core.packets import crc32, crc32_by_nibbles, decode_in_place, encode_into
 
 
 def run(vectors):
