@@ -139,16 +139,23 @@ Carries = tuple[Carry, ...]
 class ViolationKind:
     """One way to break the rules: its name, and a function that draws the carries for a player.
 
-    ``carries`` returns ``None`` when the position does not allow it. ``only_side_faces`` marks a kind that is visible
-    only on side faces. ``star`` is the star that it needs a block near: the player's own or their goal.
-    ``usual`` marks a kind that ordinary players commit now and then.
+    ``draw`` returns ``None``, or has nothing to ``pick``, when the position does not allow it. ``only_side_faces``
+    marks a kind that is visible only on side faces. ``star`` is the star that it needs a block near: the player's own
+    or their goal. ``usual`` marks a kind that ordinary players commit now and then.
     """
 
     name: str
-    carries: Callable[[PlayArea, str, np.random.Generator], Carries | None]
+    draw: Callable[[PlayArea, str, np.random.Generator], Carries | None]
     only_side_faces: bool = False
     star: Literal["own", "goal"] | None = None
     usual: bool = False
+
+    def carries(self, table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+        """Draw the carries of a player; ``None`` when the position does not allow it."""
+        try:
+            return self.draw(table, player, rng)
+        except NothingToPickError:
+            return None
 
 
 class Handler(ABC):
@@ -262,9 +269,23 @@ class PlayArea:
         return PlayArea(self.standing.after(carry), self.handler)
 
 
+class NothingToPickError(LookupError):
+    """There is nothing to draw from, so the position does not allow what was tried."""
+
+
 _T = TypeVar("_T")
+_U = TypeVar("_U")
 
 
-def pick(rng: np.random.Generator, among: Sequence[_T]) -> _T | None:
-    """Draw one of them, ``None`` if there is none."""
-    return among[int(rng.integers(len(among)))] if among else None
+def pick(rng: np.random.Generator, among: Sequence[_T]) -> _T:
+    """Draw one of them; raises NothingToPickError if there is none."""
+    if not among:
+        raise NothingToPickError("nothing to draw from")
+    return among[int(rng.integers(len(among)))]
+
+
+def pick_both(rng: np.random.Generator, among: Sequence[_T], others: Sequence[_U]) -> tuple[_T, _U]:
+    """Draw one of each, the second also where there is no first; raises NothingToPickError like ``pick``."""
+    if not among:
+        pick(rng, others)
+    return pick(rng, among), pick(rng, others)

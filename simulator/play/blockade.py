@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
+from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick, pick_both
 from simulator.play.dice import DiceThrower
 from simulator.scene.pieces import DiePose, PiecePose, Pyramid, StackPose, changed
 from simulator.scene.sheets import dice_tray
@@ -196,37 +196,37 @@ def _count_common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
     return min(len(one), len(other))
 
 
-def _onto(table: PlayArea, rng: np.random.Generator, starts: Sequence[str]) -> Carries | None:
+def _onto(table: PlayArea, rng: np.random.Generator, starts: Sequence[str]) -> Carries:
     """Return the top of one of these stacks lifted onto any other stack."""
     start = pick(rng, starts)
     end = pick(rng, [place for place in table.handler.layout.board.places if place != start])
-    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+    return (table.handler.lift(table.standing, start, end),)
 
 
-def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     return _onto(table, rng, table.opponents(player))
 
 
-def _moved_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _moved_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return an own piece put onto another colour, or farther away than its points."""
     return _onto(table, rng, table.own(player))
 
 
-def _fixed_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:  # noqa: ARG001
+def _fixed_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:  # noqa: ARG001
     """Return a large, a clear or a black piece moved."""
     places = table.handler.layout.board.places
     return _onto(table, rng, [place for place in places if not table.handler.owner(table.standing[place])])
 
 
-def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     start = pick(rng, [*table.own(player), *table.opponents(player)])
-    return None if start is None else (table.handler.take_off(table.standing, start),)
+    return (table.handler.take_off(table.standing, start),)
 
 
-def _black_put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _black_put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return a black piece put where no tower was made."""
-    start, end = pick(rng, [place for place in table.standing if place.startswith(_TRAY)]), pick(rng, table.own(player))
-    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+    supply = [place for place in table.standing if place.startswith(_TRAY)]
+    return (table.handler.lift(table.standing, *pick_both(rng, supply, table.own(player))),)
 
 
 _KINDS = (

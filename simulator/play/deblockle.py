@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
+from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick, pick_both
 from simulator.scene.cube import COMPASS, STEPS, axis_of, faces_of, roll_faces, rotate_faces
 from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on, changed
 from vision.layout.pieces import BlockPieces
@@ -31,36 +31,26 @@ def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False)
     return found
 
 
-def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
-    roll = pick(rng, rolls)
-    return None if roll is None else (roll,)
-
-
-def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
+def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry:
     return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if as_block(roll.pose).up != "star"])
 
 
-def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
+def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries:
     """Return a good roll that brings the symbol up (any but the star), and a hop to any open square."""
     rolls = rolls_of(table, table.own(player))
     tops = [(one, as_block(one.pose).up) for one in rolls]
     roll = pick(rng, [one for one, top in tops if (top == symbol if symbol else top != "star")])
-    if roll is None:
-        return None
     after = table.then(roll)
-    target = pick(rng, after.open_places())
-    return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
+    return (roll, table.handler.lift(after.standing, roll.end, pick(rng, after.open_places())))
 
 
-def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     rolls = rolls_of(table, table.own(player))
-    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up not in {"star", "stop"}])
+    return (pick(rng, [roll for roll in rolls if as_block(roll.pose).up not in {"star", "stop"}]),)
 
 
 def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = pick(rng, table.own(player))
-    if start is None:
-        return None
     columns, rows = (int(step) for step in rng.choice([-1, 1], 2))
     end = table.handler.layout.board.neighbour(start, columns, rows)
     if end is None or end not in table.open_places():
@@ -72,64 +62,52 @@ def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -
 
 def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     first = _legal_roll(table, player, rng)
-    if first is None or first.tips_towards is None:
-        return None
     after = table.then(first)
     further = [roll for roll in rolls_of(after, [first.end]) if roll.tips_towards == first.tips_towards]
     return (first, further[0]) if further else None
 
 
-def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    return _one_of(rng, rolls_of(table, table.opponents(player)))
+def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (pick(rng, rolls_of(table, table.opponents(player))),)
 
 
-def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     rolls = rolls_of(table, table.own(player), onto_star=True)
-    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up != "star"])
+    return (pick(rng, [roll for roll in rolls if as_block(roll.pose).up != "star"]),)
 
 
-def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     rolls = rolls_of(table, table.own(player))
-    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up == "star"])
+    return (pick(rng, [roll for roll in rolls if as_block(roll.pose).up == "star"]),)
 
 
-def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start, end = pick(rng, table.own(player)), pick(rng, table.open_places())
-    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (table.handler.lift(table.standing, *pick_both(rng, table.own(player), table.open_places())),)
 
 
-def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     first = _legal_roll(table, player, rng)
-    if first is None:
-        return None
     after = table.then(first)
-    others = [roll for roll in rolls_of(after, after.own(player)) if roll.start != first.end]
-    second = pick(rng, others)
-    return None if second is None else (first, second)
+    return (first, pick(rng, [roll for roll in rolls_of(after, after.own(player)) if roll.start != first.end]))
 
 
-def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     start = pick(rng, table.own(player))
-    if start is None:
-        return None
     faces = roll_faces(table.handler.faces(table.standing[start]), COMPASS[int(rng.integers(4))])
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     start = pick(rng, table.own(player))
-    if start is None:
-        return None
     faces = rotate_faces(table.handler.faces(table.standing[start]), int(rng.integers(1, 4)))
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = pick(rng, table.own(player))
-    return None if start is None else (table.handler.take_off(table.standing, start),)
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (table.handler.take_off(table.standing, pick(rng, table.own(player))),)
 
 
-def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return a roll against another block or over the board's edge, put down on another square."""
     handler, standing = table.handler, table.standing
     blocked = []
@@ -138,10 +116,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
             end = handler.layout.board.neighbour(start, *STEPS[side])
             if end is None or end in standing:
                 blocked.append((start, side))
-    roll, target = pick(rng, blocked), pick(rng, table.open_places())
-    if roll is None or target is None:
-        return None
-    start, side = roll
+    (start, side), target = pick_both(rng, blocked, table.open_places())
     faces = roll_faces(handler.faces(standing[start]), side)
     return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
 
@@ -149,30 +124,25 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
 def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Return a roll to the next square and another on the spot, which brings the lower side up."""
     roll = pick(rng, rolls_of(table, table.own(player)))
-    if roll is None or roll.tips_towards is None:
+    if roll.tips_towards is None:
         return None
     faces = roll_faces(table.handler.faces(roll.pose), roll.tips_towards)
     return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
 
 
-def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return an own block taken off, and the opponent's spare block put there instead."""
-    start = pick(rng, table.own(player))
     trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
-    tray = pick(rng, trays)
-    if start is None or tray is None:
-        return None
+    start, tray = pick_both(rng, table.own(player), trays)
     off = table.handler.take_off(table.standing, start)
     spare = as_block(table.standing[tray])
     return (off, table.handler.lay(table.standing.after(off), tray, start, spare.up, spare.north))
 
 
-def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     places = [*table.own(player), *table.opponents(player)]
-    one, free = pick(rng, table.own(player)), pick(rng, table.open_places())
+    one, free = pick_both(rng, table.own(player), table.open_places())
     other = pick(rng, [place for place in places if place != one])
-    if one is None or other is None or free is None:
-        return None
     handler, standing = table.handler, table.standing
     aside = handler.lift(standing, one, free)
     standing = standing.after(aside)
@@ -181,10 +151,8 @@ def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries 
     return (aside, across, handler.lift(standing, free, other))
 
 
-def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     start = pick(rng, [*table.own(player), *table.opponents(player)])
-    if start is None:
-        return None
     carry = table.handler.take_off(table.standing, start)
     if rng.random() < 0.5:
         # it rolled under the table
@@ -192,32 +160,24 @@ def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carri
     return (carry,)
 
 
-def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     trays = [place for place in table.standing if " tray " in place]
     trays = [place for place in trays if place.startswith(player)] or trays
-    start, end = pick(rng, trays), pick(rng, table.open_places())
-    if start is None or end is None:
-        return None
+    start, end = pick_both(rng, trays, table.open_places())
     spare = as_block(table.standing[start])
     return (table.handler.lay(table.standing, start, end, spare.up, spare.north),)
 
 
-def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    own, foe = pick(rng, table.own(player)), pick(rng, table.opponents(player))
-    if own is None or foe is None:
-        return None
+def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    own, foe = pick_both(rng, table.own(player), table.opponents(player))
     off = table.handler.take_off(table.standing, foe)
     return (off, table.handler.lift(table.standing.after(off), own, foe))
 
 
-def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = pick(
-        rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up not in {"star", "stop"}]
-    )
+def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    rolls = [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up not in {"star", "stop"}]
     stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
-    star = pick(rng, stars)
-    if roll is None or star is None:
-        return None
+    roll, star = pick_both(rng, rolls, stars)
     return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
 
 
@@ -227,21 +187,18 @@ def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
     return near if (player != "teal") == own else far
 
 
-def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry | None:
+def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry:
     rolls = rolls_of(table, table.own(player), onto_star=True)
     return pick(rng, [one for one in rolls if as_block(one.pose).up == "star" and one.end == star])
 
 
-def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng)
-    return None if roll is None else (roll,)
+def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (_star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng),)
 
 
-def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return the right roll on the wrong star: the block stays there, or is taken off the board."""
     roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
-    if roll is None:
-        return None
     if rng.random() < 0.5:
         return (roll,)
     return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
@@ -252,23 +209,18 @@ def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) 
     foes = table.opponents(player)
     if not foes or rolls_of(table, foes) or rolls_of(table, foes, onto_star=True):
         return None
-    start, end = pick(rng, foes), pick(rng, table.open_places())
-    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+    return (table.handler.lift(table.standing, *pick_both(rng, foes, table.open_places())),)
 
 
-def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return a good roll and a step to a neighbouring square (for cross and x) that turns the block."""
     roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up in {"cross", "x"}])
-    if roll is None:
-        return None
     after = table.then(roll)
     board, open_places = table.handler.layout.board, set(after.open_places())
     steps = (
         ((-1, -1), (1, -1), (-1, 1), (1, 1)) if as_block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
     )
     end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
-    if end is None:
-        return None
     faces = rotate_faces(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 

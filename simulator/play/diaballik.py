@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
+from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick, pick_both
 from simulator.play.discs import PlainDiscHandler, as_disc
 from simulator.scene.pieces import Ball, BallPose, DiscPose, PiecePose, changed
 from vision.layout.pieces import DiscPieces
@@ -124,6 +124,11 @@ def _runners(table: PlayArea, player: str) -> list[str]:
     return [place for place in table.own(player) if as_disc(table.standing[place]).ball is None]
 
 
+def _without_ball(table: PlayArea, player: str) -> list[str]:
+    """Return the opponent's discs without a ball."""
+    return [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
+
+
 def _carriers(table: PlayArea, player: str) -> list[str]:
     """Return the squares of the player's ball."""
     carrying = (
@@ -132,12 +137,11 @@ def _carriers(table: PlayArea, player: str) -> list[str]:
     return [place for place, ball in carrying if ball is not None and ball.colour == player]
 
 
-def _moved(table: PlayArea, rng: np.random.Generator, moves: Sequence[tuple[str, str]]) -> Carries | None:
-    move = pick(rng, moves)
-    return None if move is None else (table.handler.lift(table.standing, *move),)
+def _moved(table: PlayArea, rng: np.random.Generator, moves: Sequence[tuple[str, str]]) -> Carries:
+    return (table.handler.lift(table.standing, *pick(rng, moves)),)
 
 
-def _too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     moves = [(start, end) for start in _runners(table, player) for end in table.open_places()]
     return _moved(table, rng, [(start, end) for start, end in moves if _distance(start, end) > 2])
 
@@ -146,72 +150,63 @@ def _distance(start: str, end: str) -> int:
     return abs(ord(start[0]) - ord(end[0])) + abs(int(start[1:]) - int(end[1:]))
 
 
-def _three_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _three_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     carries: list[Carry] = []
     moved: set[str] = set()
     for _ in range(3):
         step = pick(rng, _steps(table, [one for one in _runners(table, player) if one not in moved]))
-        if step is None:
-            return None
         carries.append(table.handler.lift(table.standing, *step))
         moved.add(step[1])
         table = table.then(carries[-1])
     return tuple(carries)
 
 
-def _carrier_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _carrier_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     return _moved(table, rng, _steps(table, _carriers(table, player)))
 
 
-def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     return _moved(table, rng, _steps(table, table.opponents(player)))
 
 
-def _passed(table: PlayArea, rng: np.random.Generator, start: str | None, ends: Sequence[str]) -> Carries | None:
-    end = pick(rng, ends)
-    return None if start is None or end is None else (table.handler.pass_ball(table.standing, start, end),)
+def _passed(table: PlayArea, rng: np.random.Generator, starts: Sequence[str], ends: Sequence[str]) -> Carries:
+    return (table.handler.pass_ball(table.standing, *pick_both(rng, starts, ends)),)
 
 
 def _opponents_ball(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
-    start = next((place for place in table.opponents(player) if as_disc(table.standing[place]).ball is not None), None)
-    return _passed(table, rng, start, others)
+    others = _without_ball(table, player)
+    start = next((place for place in table.opponents(player) if place not in others), None)
+    end = pick(rng, others)
+    return None if start is None else (table.handler.pass_ball(table.standing, start, end),)
 
 
-def _passed_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _passed_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     """Return a pass to any other piece of one's own: crooked, or over an opponent."""
-    return _passed(table, rng, pick(rng, _carriers(table, player)), _runners(table, player))
+    return _passed(table, rng, _carriers(table, player), _runners(table, player))
 
 
-def _passed_to_opponent(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
-    return _passed(table, rng, pick(rng, _carriers(table, player)), others)
+def _passed_to_opponent(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return _passed(table, rng, _carriers(table, player), _without_ball(table, player))
 
 
-def _ball_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = pick(rng, _carriers(table, player))
-    return None if start is None else (table.handler.take_ball_off(table.standing, start),)
+def _ball_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (table.handler.take_ball_off(table.standing, pick(rng, _carriers(table, player))),)
 
 
-def _piece_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _piece_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     start = pick(rng, [*_runners(table, player), *table.opponents(player)])
-    return None if start is None else (table.handler.take_off(table.standing, start),)
+    return (table.handler.take_off(table.standing, start),)
 
 
-def _landed_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = pick(rng, _runners(table, player))
-    end = pick(rng, [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None])
-    if start is None or end is None:
-        return None
+def _landed_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    start, end = pick_both(rng, _runners(table, player), _without_ball(table, player))
     off = table.handler.take_off(table.standing, end)
     return (off, table.handler.lift(table.then(off).standing, start, end))
 
 
-def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    one, other = pick(rng, _runners(table, player)), pick(rng, table.opponents(player))
+def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    one, other = pick_both(rng, _runners(table, player), table.opponents(player))
     free = pick(rng, table.open_places())
-    if one is None or other is None or free is None:
-        return None
     aside = table.handler.lift(table.standing, one, free)
     across = table.handler.lift(table.then(aside).standing, other, one)
     return (aside, across, table.handler.lift(table.then(aside).then(across).standing, free, other))

@@ -91,11 +91,12 @@ class DiceThrower(Handler):
 
     def touch_dice(self, standing: Arrangement, player: str) -> Carries:
         """Return the carry that turns a die over, near its place: a player's or nobody's; none without dice."""
-        dice = [name for name, piece in standing.items() if isinstance(piece, DiePose)]
-        name = pick(self._rng, [name for name in dice if self.owner(standing[name]) in {player, ""}])
-        die = None if name is None else standing[name]
-        if name is None or not isinstance(die, DiePose):
+        dice = {name: piece for name, piece in standing.items() if isinstance(piece, DiePose)}
+        own = [name for name, die in dice.items() if self.owner(die) in {player, ""}]
+        if not own:
             return ()
+        name = pick(self._rng, own)
+        die = dice[name]
         value = die.value % 6 + 1
         x, y = (middle + self._clipped_normal(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
         return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)

@@ -310,9 +310,8 @@ def _bare(table: PlayArea, player: str) -> list[str]:
     return [place for place in table.open_places() if place.startswith(f"{player}.")]
 
 
-def _rubbed_out(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    place = pick(rng, table.own(player))
-    return None if place is None else _write(table, player, {place: EMPTY})
+def _rubbed_out(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return _write(table, player, {pick(rng, table.own(player)): EMPTY})
 
 
 def _written_anywhere(looks: Sequence[str], count: int) -> Callable[..., Carries | None]:
@@ -324,22 +323,19 @@ def _written_anywhere(looks: Sequence[str], count: int) -> Callable[..., Carries
     return carries
 
 
-def _written_over(looks: Sequence[str]) -> Callable[..., Carries | None]:
-    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _written_over(looks: Sequence[str]) -> Callable[..., Carries]:
+    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
         place = pick(rng, table.own(player))
-        if place is None:
-            return None
         written = table.standing[place].look.removesuffix(_CIRCLED)
         return _write(table, player, {place: str(rng.choice([one for one in looks if one != written]))})
 
     return carries
 
 
-def _on_another_sheet(looks: Sequence[str]) -> Callable[..., Carries | None]:
-    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-        others = [place for place in table.open_places() if not place.startswith(f"{player}.")]
-        place = pick(rng, others)
-        return None if place is None else _write(table, place.partition(".")[0], {place: str(rng.choice(looks))})
+def _on_another_sheet(looks: Sequence[str]) -> Callable[..., Carries]:
+    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+        place = pick(rng, [place for place in table.open_places() if not place.startswith(f"{player}.")])
+        return _write(table, place.partition(".")[0], {place: str(rng.choice(looks))})
 
     return carries
 

@@ -44,46 +44,41 @@ def _other(player: str) -> str:
     return "white" if player == "black" else "black"
 
 
-def _outflanks_none(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _outflanks_none(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     firsts = {places[0] for places in _turns(table, player)}
     place = pick(rng, [one for one in table.open_places() if one not in firsts])
-    return None if place is None else table.handler.put_and_turn(table.standing, player, (place,))
+    return table.handler.put_and_turn(table.standing, player, (place,))
 
 
-def _left_unturned(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _left_unturned(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     places = pick(rng, [places for places in _turns(table, player) if len(places) > 2])
-    return None if places is None else table.handler.put_and_turn(table.standing, player, (places[0], *places[2:]))
+    return table.handler.put_and_turn(table.standing, player, (places[0], *places[2:]))
 
 
-def _one_too_many(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _one_too_many(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     places = pick(rng, _turns(table, player))
-    besides = pick(rng, [one for one in table.opponents(player) if one not in (places or ())])
-    turned = None if places is None or besides is None else (*places, besides)
-    return None if turned is None else table.handler.put_and_turn(table.standing, player, turned)
+    besides = pick(rng, [one for one in table.opponents(player) if one not in places])
+    return table.handler.put_and_turn(table.standing, player, (*places, besides))
 
 
-def _two_discs(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _two_discs(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     places = pick(rng, _turns(table, player))
-    second = pick(rng, [one for one in table.open_places() if one not in (places or ())])
-    if places is None or second is None:
-        return None
+    second = pick(rng, [one for one in table.open_places() if one not in places])
     put = table.handler.put_and_turn(table.standing, player, places)
     return (*put, table.handler.place(table.standing.after_all(put), second, player))
 
 
-def _out_of_turn(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+def _out_of_turn(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
     places = pick(rng, _turns(table, _other(player)))
-    return None if places is None else table.handler.put_and_turn(table.standing, _other(player), places)
+    return table.handler.put_and_turn(table.standing, _other(player), places)
 
 
-def _only_turned(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    place = pick(rng, table.opponents(player))
-    return None if place is None else (table.handler.turn_over(table.standing, place),)
+def _only_turned(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (table.handler.turn_over(table.standing, pick(rng, table.opponents(player))),)
 
 
-def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    place = pick(rng, table.own(player))
-    return None if place is None else (table.handler.take_off(table.standing, place),)
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
+    return (table.handler.take_off(table.standing, pick(rng, table.own(player))),)
 
 
 _KINDS = (
