@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +65,27 @@ def test_growth_is_only_judged_in_long_runs_after_one_showing() -> None:
     assert growth_mb(settled, 20_000, 2000) == 0.0
     assert growth_mb(settled, 20_000, 6000) is None
     assert growth_mb(settled[:90], 9000, 100) is None
+
+
+# Any Python can start the benchmarks that the documents name.
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMED = sorted(
+    {
+        name
+        for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+        for name in re.findall(r"benchmarks/[a-z_/]+\.py", page.read_text())
+        # Training needs PyTorch, which the environment doesn't have.
+        if "/training/" not in name and '__name__ == "__main__"' in (ROOT / name).read_text()
+    }
+)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_documented_benchmark_enters_the_environment_before_it_needs_a_library(name: str) -> None:
+    text = (ROOT / name).read_text()
+    first = re.search(
+        r"^(?:import|from) (?:click|cv2|numpy|rich|engine|referee|simulator|vision)\b", text, re.MULTILINE
+    )
+    entered = text.find("\nenter_environment(__name__)")
+    assert first is None or 0 < entered < first.start()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import pytest
+
+from benchmarks.handwriting import right_in, sheets, taught_by
 from benchmarks.parts.picture_sets import dice_seen, pieces_seen, tops_seen
+from benchmarks.parts.sheet_films import sheet_film
 from engine.registry import load
+from vision.frame import Frame, Image
+from vision.locating.markers import Marker, MarkerDetector
+from vision.readers.ink.network import InkNetwork, shipped
+from vision.readers.registry import table_reader
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
 
 DIABALLIK = load("diaballik")
@@ -64,3 +72,50 @@ def test_tops_are_given_by_size_and_colour_even_where_an_empty_place_is_likelier
 def test_dice_are_given_by_colour() -> None:
     dice = (DieReading(0.0, 0.0, {"3": 0.9, "5": 0.1}, "red"), DieReading(9.0, 0.0, {"6": 1.0}))
     assert dice_seen(Reading(0, 0.0, {}, rolls=(RollReading("tray", dice),))) == {"red": 3}
+
+
+# Tables with sheets for the benchmark of frames, and how often the reader searches them.
+
+SIZE = (1280, 720)
+
+
+def test_one_more_cell_is_written_in_each_picture_and_markers_are_searched_for_once_for_all_sheets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[str] = []
+
+    def counted(method: str) -> Callable[[MarkerDetector, Image], tuple[Marker, ...]]:
+        find: Callable[[MarkerDetector, Image], tuple[Marker, ...]] = getattr(MarkerDetector, method)
+
+        def find_and_count(self: MarkerDetector, image: Image) -> tuple[Marker, ...]:
+            searched.append(method)
+            return find(self, image)
+
+        return find_and_count
+
+    for method in ("halved", "quick", "plain"):
+        monkeypatch.setattr(MarkerDetector, method, counted(method))
+    monkeypatch.setattr("benchmarks.parts.sheet_films.SHOTS", 1)
+    film = sheet_film("blokus-dice", 2, SIZE, seed=3)
+    (shot,) = film.shots
+    reader = table_reader(shot.camera, film.layout, shot.looks)
+    written = []
+    for number, picture in enumerate(shot.pictures[:3]):
+        reading = reader.read(Frame(picture, number / 15, number, "film"))
+        written.append(sum(one.best[0] != "empty" for one in reading.places.values()))
+    assert searched == ["quick"], "the other methods show no more of them"
+    assert written == [80, 81, 82]
+
+
+# Teaching a handwriting improves reading it.
+
+
+def test_a_taught_sheet_is_read_better_than_before() -> None:
+    written = list(sheets([7, 1], 0.15, 2))
+    taught = taught_by(written)
+    (before, total, sure), (after, same, surer) = (
+        right_in(network, written) for network in (shipped(), InkNetwork(taught=taught))
+    )
+    assert total == same == len(taught.signs)
+    assert after >= before
+    assert surer > sure

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 import subprocess
 import sys
+import threading
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from common.durable import write_durably
+from common.json_files import read_json, read_json_object
+from common.toml_text import as_toml_line, parse_toml
+from common.whole_files import read_text, read_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,3 +140,110 @@ def test_text_that_is_not_valid_unicode_leaves_nothing_behind(tmp_path: Path) ->
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_durably(tmp_path / "nowhere" / "looks.json", "text")
+
+
+# Files are read as a whole only if they can be of the kind that was asked for.
+
+
+def sparse(path: Path, size_bytes: int) -> Path:
+    with path.open("wb") as file:
+        file.truncate(size_bytes)
+    return path
+
+
+def test_a_file_at_the_limit_is_read_and_a_larger_one_is_refused(tmp_path: Path) -> None:
+    assert read_whole(sparse(tmp_path / "a", 10), 10) == bytes(10)
+    with pytest.raises(OSError, match="larger than") as refused:
+        read_whole(sparse(tmp_path / "b", 11), 10)
+    assert refused.value.filename == str(tmp_path / "b")
+
+
+def test_a_pipe_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"twelve bytes"))
+    writer.start()
+    with pytest.raises(OSError, match="larger than"):
+        read_whole(pipe, 5)
+    writer.join()
+
+
+def test_line_ends_are_those_of_text(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes("\ufeffa\r\nb\rc\n".encode())
+    assert read_text(tmp_path / "a", encoding="utf-8-sig") == "a\nb\nc\n"
+
+
+# An error about an unreadable JSON file names the file and the reason.
+
+
+class WrongFileError(ValueError):
+    pass
+
+
+def test_an_object_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": "é"}', encoding="utf-8")
+
+    assert read_json_object(path, "the layout", WrongFileError) == {"a": "é"}
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WrongFileError, match=r"^cannot read the layout .*a\.json: No such file or directory$"):
+        read_json(tmp_path / "a.json", "the layout", WrongFileError)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"{", "valid JSON: "), (b"[" * 30_000, "valid JSON: it is nested too deeply$"), (b"\xff\xfe", "UTF-8 text$")],
+)
+def test_invalid_json_is_reported_with_the_reason(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+
+    with pytest.raises(WrongFileError, match=rf"^the layout .*a\.json is not {reason}"):
+        read_json(path, "the layout", WrongFileError)
+    with pytest.raises(WrongFileError, match=rf"^the looks .*a\.json are not {reason}"):
+        read_json(path, "the looks", WrongFileError, plural=True)
+
+
+def test_a_list_is_refused_where_an_object_is_expected(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("[]", encoding="utf-8")
+
+    assert read_json(path, "the layout", WrongFileError) == []
+    with pytest.raises(WrongFileError, match=r"the layout .*a\.json is not a JSON object, which begins with a brace$"):
+        read_json_object(path, "the layout", WrongFileError)
+    with pytest.raises(WrongFileError, match=r"the looks .*a\.json are not a JSON object, which begins with a brace$"):
+        read_json_object(path, "the looks", WrongFileError, plural=True)
+
+
+# TOML on which the library fails with another error is refused like any invalid TOML.
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a =", "Invalid value"),
+        ("a = " + "[" * 3000 + "]" * 3000, "it is nested too deeply"),
+        (".".join(["a"] * 51) + " = 1", "it is nested too deeply"),
+        ("a = " + "[" * 50 + "]" * 50, "it is nested too deeply"),
+        ("a = [1, {b = 0x8000000000000000}]", "it has an integer of more than 63 bits"),
+        ("a = 0x" + "f" * 5000, "it has an integer of more than 63 bits"),
+        ("a = " + "9" * 5000, "it has a value that can't be read .*digits"),
+    ],
+)
+def test_toml_that_cannot_be_read_is_refused_with_the_reason(text: str, says: str) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match=says):
+        parse_toml(text)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e22, 1e-7, math.inf, -math.inf, 3, True])
+def test_a_number_can_be_read_again(value: float) -> None:
+    assert parse_toml(as_toml_line("a", value)) == {"a": value}
+
+
+def test_fifty_levels_are_read() -> None:
+    within = parse_toml(".".join(["a"] * 50) + " = 1")
+    for _ in range(49):
+        within = within["a"]
+    assert within == {"a": 1}
+    assert parse_toml("a = " + "[" * 49 + "]" * 49)

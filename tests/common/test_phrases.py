@@ -1,17 +1,25 @@
 """Lists, counts, capitals and suggestions in sentences."""
 
+from __future__ import annotations
+
+import ast
 import copy
 import enum
+import io
 import json
 import pickle
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field, ValidationError
 
 from common.phrases import (
+    PLACEHOLDER,
     Phrase,
     as_sentence,
     capitalized,
@@ -28,6 +36,7 @@ from common.phrases import (
     with_minus,
     without_stop,
 )
+from common.shown_text import ONE_LINE, ShownStream, is_one_line, one_line, shown
 
 GERMAN = {
     ("", "{owner} takes {what}."): "{owner} nimmt {what:en}.",
@@ -196,3 +205,88 @@ def test_what_grows_beyond_measure_is_no_phrase() -> None:
 def test_a_part_that_is_missing_is_an_error() -> None:
     with pytest.raises(KeyError, match="place"):
         Phrase("{owner} on {place}", owner="gold")
+
+
+# Each phrase in the code gives its template as many parts as it has placeholders.
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+
+
+def _wrong(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and (
+            called in {"Phrase", "either"} or (called.endswith("Error") and called != "FieldError")
+        ):
+            first = 1 if called == "either" else 0
+            last = first + (2 if called == "either" else 1)
+            values, named = len(node.args) - last, {each.arg for each in node.keywords}
+            for text in node.args[first:last]:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str) and (values > 0 or named):
+                    names = {found[1] for found in PLACEHOLDER.finditer(text.value)} - named
+                    if len(names) != max(values, 0):
+                        yield f"{node.lineno}: {text.value!r} has {len(names)} placeholders left for {values} parts"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_phrases_have_as_many_parts_as_placeholders(room: str) -> None:
+    files = sorted(ROOT.glob(f"{room}/**/*.py"))
+    wrong = [f"{file.relative_to(ROOT)}:{each}" for file in files for each in _wrong(file.read_text(encoding="utf-8"))]
+    assert wrong == []
+
+
+def test_a_phrase_with_a_part_too_few_is_noticed() -> None:
+    assert list(_wrong('Phrase("{one} and {two}", 1)'))
+    assert not list(_wrong('either(True, "{one}", "{one} only", 1)'))
+
+
+# What others wrote is shown and accepted without commands to a terminal.
+
+CONTROLS = [*map(chr, (*range(0x0A), *range(0x0B, 0x20), *range(0x7F, 0xA0))), *"\u202a\u202e\u2066\u2069"]
+
+
+class Named(BaseModel):
+    name: str = Field(pattern=ONE_LINE)
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+def test_no_control_character_is_shown_or_accepted(control: str) -> None:
+    text = f"a{control}b"
+    assert shown(text) in {"ab", "a b"}
+    assert one_line(text) in {"ab", "a b"}
+    assert not is_one_line(text)
+    assert re.fullmatch(ONE_LINE, text) is None
+    with pytest.raises(ValidationError):
+        Named(name=text)
+
+
+@pytest.mark.parametrize("text", ["Ann & Zoë", "אבג \u200f", "王", "👩\u200d🚀", ""])
+def test_names_of_every_writing_are_kept(text: str) -> None:
+    assert shown(text) == text
+    assert is_one_line(text)
+    assert Named(name=text).name == text
+
+
+def test_an_undecodable_byte_is_shown_unless_it_is_a_control() -> None:
+    assert shown(b"\xe9\x9b".decode(errors="surrogateescape") + "\ud800\udd00") == "\udce9"
+    assert one_line("\ud800a\udce9") == "a"
+
+
+@given(st.text())
+def test_what_is_kept_as_a_line_is_accepted_as_one(text: str) -> None:
+    line = one_line(text)
+    assert is_one_line(line)
+    assert one_line(line) == line == shown(line)
+    assert Named(name=line).name == line
+
+
+def test_a_stream_lets_through_only_what_may_be_shown() -> None:
+    below = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    stream = ShownStream(below)
+    assert stream.write("\x1b]52;c;Y3VybA==\x1b\\Ann\n") == 21
+    stream.flush()
+    below.seek(0)
+    assert below.read() == "]52;c;Y3VybA==\\Ann\n"
+    assert (stream.encoding, stream.errors, stream.isatty()) == ("utf-8", "strict", False)
+    assert not hasattr(stream, "buffer")

@@ -1,11 +1,18 @@
 """Random pictures of dice, their ground truth, and the drawings on their faces."""
 
+from __future__ import annotations
+
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
+from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
+from benchmarks.scene.reflections import Facets, Surroundings, fresnel
+from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
+from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 from simulator.rendering.dice import (
     FACE_PX,
     SHAPE_SQUARES,
@@ -19,7 +26,13 @@ from simulator.rendering.dice import (
     printed_face,
     text_face,
 )
+from simulator.scene.handwriting import FORMS, Writer, loop_around
 from simulator.scene.scene import Lighting, lens, looking_at
+from tests.effort import cases
+from vision.frame import FloatArray
+from vision.geometry import project
+from vision.layout.pieces import PyramidPieces
+from vision.layout.table import default_layout
 
 
 @functools.cache
@@ -114,3 +127,204 @@ def test_a_die_has_the_requested_rotation(face: int) -> None:
     assert turn @ axis == pytest.approx([0, 0, 1], abs=1e-9)
     assert centre_height_mm(turn, 16.0) == pytest.approx(8.0)
     assert centre_height_mm(die_rotation(face, 30.0, 45.0), 16.0) > 10.0
+
+
+# Pictures of stacks as the virtual table draws them, and their ground truth.
+
+USUAL = default_layout("blockade")
+LAYOUT = replace(USUAL, surfaces=(replace(USUAL.board, columns=3, rows=3),))
+"""A small board, which renders fast."""
+
+
+def test_a_seed_gives_the_same_pictures_with_tips_at_their_true_positions() -> None:
+    made = drawn_stacks_pictures(np.random.default_rng([2, 3]), LAYOUT)
+    again = drawn_stacks_pictures(np.random.default_rng([2, 3]), LAYOUT)
+    assert all((one.image == other.image).all() for one, other in zip(made, again, strict=True))
+    pieces = PyramidPieces.on(LAYOUT.board)
+    for picture in made:
+        assert picture.hidden < set(picture.stacks)
+        for place, stack in picture.stacks.items():
+            height = LAYOUT.board.height_mm + pieces.tip_mm(stack.size, stack.pieces)
+            assert stack.tip_mm[2] == pytest.approx(height, rel=0.05)
+            assert np.linalg.norm(stack.foot_mm - LAYOUT.board.centre_mm(place)) < 9
+            column, row = project(picture.camera, picture.pose, stack.tip_mm[None])[0]
+            assert 0 <= column < picture.image.shape[1]
+            assert 0 <= row < picture.image.shape[0]
+
+
+def test_pictures_of_one_table_differ_in_their_stacks_only() -> None:
+    first, *others = drawn_stacks_pictures(np.random.default_rng([2, 3]), LAYOUT)
+    assert others
+    for other in others:
+        assert other.camera is first.camera
+        assert other.pose is first.pose
+        assert any(
+            other.stacks[place].pieces != first.stacks[place].pieces for place in other.stacks.keys() & first.stacks
+        )
+
+
+# Random pictures of stacks, and their ground truth.
+
+
+@pytest.fixture(scope="module")
+def made_stack_variety() -> list[StacksPicture]:
+    return [stacks_picture(np.random.default_rng([2, number]), LAYOUT) for number in range(cases(8, 2))]
+
+
+def test_a_seed_gives_one_picture_stack_variety(made_stack_variety: list[StacksPicture]) -> None:
+    again = stacks_picture(np.random.default_rng([2, 0]), LAYOUT)
+    assert (again.image == made_stack_variety[0].image).all()
+    assert again.hidden == made_stack_variety[0].hidden
+
+
+def test_pictures_show_every_size_empty_places_and_hidden_ones(made_stack_variety: list[StacksPicture]) -> None:
+    stacks = [stack for picture in made_stack_variety for stack in picture.stacks.values()]
+    assert {stack.size for stack in stacks} == {"S", "M", "L"}
+    assert any(len(picture.stacks) < len(LAYOUT.board.places) for picture in made_stack_variety)
+    assert any(picture.hidden for picture in made_stack_variety)
+
+
+def test_tips_are_as_high_as_the_pieces_below_make_them_and_in_the_picture(
+    made_stack_variety: list[StacksPicture],
+) -> None:
+    pieces = PyramidPieces.on(LAYOUT.board)
+    for picture in made_stack_variety:
+        for place, stack in picture.stacks.items():
+            height = LAYOUT.board.height_mm + pieces.tip_mm(stack.size, stack.pieces)
+            assert stack.tip_mm[2] == pytest.approx(height, rel=0.12)
+            assert np.linalg.norm(stack.foot_mm - LAYOUT.board.centre_mm(place)) < 9
+            column, row = project(picture.camera, picture.pose, stack.tip_mm[None])[0]
+            assert -1 <= column <= picture.image.shape[1]
+            assert row <= picture.image.shape[0]
+
+
+# Random pictures of written sheets, and their ground truth.
+
+SIGNS = ("empty", "1", "2", "X", "blot")
+
+
+def test_a_seed_always_gives_the_same_sheet() -> None:
+    first, again, other = (written_sheet(np.random.default_rng(seed), SIGNS, 24) for seed in (4, 4, 5))
+    assert (first.flat == again.flat).all()
+    assert (first.signs == again.signs).all()
+    assert (first.loops == again.loops).all()
+    assert (first.signs != other.signs).any()
+    assert first.flat.shape == ((ROWS + 1) * 24, (COLUMNS + 1) * 24, 3)
+
+
+def test_cells_with_ink_are_darker_than_empty_ones() -> None:
+    sheet = written_sheet(np.random.default_rng(11), SIGNS, 24)
+    grey = sheet.flat.mean(axis=2)[12:-12, 12:-12].reshape(ROWS, 24, COLUMNS, 24)
+    spread = grey[:, 5:19, :, 5:19].std(axis=(1, 3))
+    assert spread[sheet.signs > 0].min() > np.median(spread[sheet.signs == 0])
+
+
+def test_loops_enclose_several_connected_cells() -> None:
+    loops = loops_of(np.random.default_rng(1), 3)
+    assert loops.max() >= 2
+    for number in range(1, loops.max() + 1):
+        cells = {tuple(cell) for cell in np.argwhere(loops == number)}
+        assert not cells or len(cells) >= 2
+        grown = {min(cells)} if cells else set()
+        for _ in cells:
+            grown |= {(r + a, c + b) for r, c in grown for a, b in ((0, 1), (1, 0), (0, -1), (-1, 0))} & cells
+        assert grown == cells
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loop_stays_near_its_cells(seed: int) -> None:
+    mask = np.array([[True, True, True], [False, False, True]])
+    (stroke,) = loop_around(mask, np.random.default_rng(seed))
+    assert stroke.min() > -0.3
+    assert (stroke.max(axis=0) < np.array([3.3, 2.3])).all()
+
+
+@pytest.mark.parametrize("sign", sorted(FORMS))
+def test_signs_stay_near_their_cell(sign: str) -> None:
+    hand = Writer(np.random.default_rng(2))
+    for _ in range(10):
+        assert all(np.abs(stroke).max() < 0.7 for stroke in hand.sign(sign))
+    assert all(np.abs(stroke).max() < 0.8 for stroke in hand.blot())
+
+
+def test_signs_are_taken_from_scans_on_a_share_of_the_sheets() -> None:
+    """A scan that fills its cell differs from any stroke by the dark share of the cell."""
+    scans = {"1": np.full((1, 28, 28), 255, dtype=np.uint8)}
+    dark = 0
+    for seed in range(12):
+        sheet = written_sheet(np.random.default_rng(seed), ("empty", "1", "blot"), 24, scans)
+        grey = sheet.flat.mean(axis=2)[12:-12, 12:-12].reshape(ROWS, 24, COLUMNS, 24)
+        ones = grey[:, 9:15, :, 9:15].max(axis=(1, 3))[sheet.signs == 1]
+        dark += bool((ones < 0.8 * grey.max()).all())
+    assert 4 <= dark <= 10
+
+
+# Mirror images in plane faces, and shadows on them.
+
+CAMERA = lens((400, 400), distortion=np.zeros(5))
+POSE = looking_at(600.0, 0.0)
+SIDE_PX, STEP_MM = 200, 2.0
+ORIGIN, SHAPE = np.zeros(2), (400, 400)
+UPRIGHT = np.array([1.0, 0.0, 0.0])
+"""The normal of a wall that faces +x."""
+
+
+@pytest.fixture
+def surroundings() -> Surroundings:
+    """Ground with a brightness equal to its x in mm, under a grey sky."""
+    column = (np.arange(SIDE_PX) - SIDE_PX / 2 + 0.5) * STEP_MM
+    texture = np.broadcast_to(column[None, :, None], (SIDE_PX, SIDE_PX, 3)).astype(np.float32)
+    half = SIDE_PX / 2 * STEP_MM - STEP_MM / 2
+    ground = np.array([[STEP_MM, 0, -half], [0, -STEP_MM, half], [0, 0, 0], [0, 0, 1]])
+    projection = CAMERA.matrix @ np.column_stack([POSE.rotation, POSE.translation])
+    return Surroundings(projection, POSE.camera_position_mm, np.ascontiguousarray(texture), ground, np.full(3, 77.0))
+
+
+def pixel(point_mm: FloatArray) -> tuple[int, int]:
+    found = CAMERA.matrix @ (POSE.rotation @ point_mm + POSE.translation)
+    column, row = np.rint(found[:2] / found[2]).astype(int).tolist()
+    return row, column
+
+
+def wall(x_mm: float, value: float) -> Facets:
+    """A square of 20 mm that faces -x."""
+    face = np.array([[x_mm, 10, 0], [x_mm, -10, 0], [x_mm, -10, 20], [x_mm, 10, 20]], dtype=float)
+    return Facets(face[None], np.array([[-1.0, 0, 0]]), np.full((1, 3), value))
+
+
+def test_reflectance_grows_from_a_little_head_on_to_everything_at_grazing_incidence() -> None:
+    assert fresnel(1.0, 0.04) == pytest.approx(0.04)
+    assert fresnel(0.0, 0.04) == pytest.approx(1.0)
+    assert fresnel(0.2, 0.04) == pytest.approx(0.354, abs=1e-3)
+
+
+def test_a_wall_mirrors_the_ground_where_the_reflected_ray_hits_it(surroundings: Surroundings) -> None:
+    point = np.array([-60.0, 0.0, 30.0])
+    picture = surroundings.mirrored(point, UPRIGHT, Facets.joined([]), ORIGIN, SHAPE)
+    # the ray from 600 mm above the centre goes 2 mm aside for each 19 mm down, and turns back at the wall
+    assert picture[pixel(point)][0] == pytest.approx(-60 + 30 * 60 / 570, abs=1.0)
+
+
+def test_a_wall_mirrors_an_object_in_front_of_it_and_none_behind_it(surroundings: Surroundings) -> None:
+    point = np.array([-60.0, 0.0, 30.0])
+    in_front = surroundings.mirrored(point, UPRIGHT, wall(-58.0, 500.0), ORIGIN, SHAPE)
+    behind = surroundings.mirrored(point, UPRIGHT, wall(-62.0, 500.0), ORIGIN, SHAPE)
+    assert in_front[pixel(point)][0] == pytest.approx(500.0)
+    assert behind[pixel(point)][0] < 0
+
+
+def test_a_level_mirror_shows_the_sky(surroundings: Surroundings) -> None:
+    flat = surroundings.mirrored(
+        np.array([0.0, 0.0, 30.0]), np.array([0.0, 0.0, 1.0]), Facets.joined([]), ORIGIN, SHAPE
+    )
+    assert (flat == 77.0).all()
+
+
+def test_a_body_in_front_of_a_face_casts_its_shadow_on_it(surroundings: Surroundings) -> None:
+    point = np.array([-60.0, 0.0, 20.0])
+    to_light = np.array([1.0, 0.0, 0.0])
+    corners = wall(-40.0, 0.0).corners_mm.reshape(-1, 3)
+    mask = surroundings.shadow(point, UPRIGHT, to_light, [corners], ORIGIN, SHAPE)
+    assert mask[pixel(np.array([-60.0, 0.0, 10.0]))] == 255
+    assert not surroundings.shadow(point, UPRIGHT, to_light, [corners - [40.0, 0, 0]], ORIGIN, SHAPE).any()
+    assert mask[pixel(np.array([-60.0, 30.0, 10.0]))] == 0

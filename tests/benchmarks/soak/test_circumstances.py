@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from benchmarks.faults.answers import FaultyOptions
 from benchmarks.faults.disturbances import Disturbance
+from benchmarks.faults.switches import SwitchFaults, VirtualSwitches
+from benchmarks.faults.table import FaultyTable, faulty_setting
 from benchmarks.parts.soak.circumstances import (
     asks_about_ambiguous_turn,
+    is_ambiguous_by_occupancy,
     is_disturbed,
     is_justified,
+    misled,
     relies_on_hidden_places,
+    seen_as,
 )
-from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict
+from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of
+from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
+from benchmarks.parts.soak.report import Outcome
+from benchmarks.parts.soak.violations import Violation, responses_to, violation_outcome
 from engine.api import Game
 from engine.registry import load
 from engine.values import Roll
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
+from simulator.scene.pieces import DiePose, block_on
 from simulator.scene.scene import ForeignObject
+from tests.present import present
+from vision.errors import CameraError, EndOfFramesError
 
 COVERED_S, ACCEPTED_S = 10.0, 20.0
 
@@ -117,3 +132,208 @@ def test_an_object_excuses_a_question_once_it_could_be_seen_and_until_its_absenc
     played = GameRecord(GamePlan(5), TruthLog(), disturbances=[lies])
     asked = TimedVerdict(0, asked_s, Verdict(VerdictKind.AMBIGUOUS, "Which?", asked_s, 0, places=("c3",)))
     assert is_justified(load("deblockle"), played, asked) is justified
+
+
+# The soak's inputs without a camera: switches with faults, clock ticks, and their ambiguities.
+
+SIZE = (320, 180)
+
+
+def table(*disturbances: Disturbance) -> FaultyTable:
+    made = FaultyTable(3, FaultyOptions(turns=1, kinds=("nothing",)), setting=faulty_setting(3, SIZE), pictures=False)
+    for one in disturbances:
+        made.disturbances.begin(one)
+    return made
+
+
+def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
+    plans = [plan_of(seed, 40, SIZE, inputs=Inputs.SENSORS) for seed in range(20)]
+    assert {plan.start for plan in plans} == {"usual"}
+    assert {plan.turn_end for plan in plans} == {"button", "rest"}
+
+
+def test_switches_report_each_change_once_and_the_last_snapshot_while_unplugged() -> None:
+    made = table()
+    layout = made.setting.layout
+    source = TableSwitches(made, VirtualSwitches(layout, 1, SwitchFaults(unplugged=((3.0, 4.0),))))
+    made.pieces = (block_on(layout, "b1", "gold", "star", "slider"),)
+    first = source.latest(1.0)
+    made.pieces = (block_on(layout, "c1", "gold", "star", "slider"),)
+    second = source.latest(2.0)
+    off = source.latest(3.5)
+    assert first is not None
+    assert second is not None
+    assert first.changes == ()
+    assert [(one.place, one.put_down) for one in second.changes] == [("b1", False), ("c1", True)]
+    assert off == replace(second, changes=())
+    assert source.sensor_errors == [(3.5, frozenset(layout.places))]
+
+
+def test_without_a_camera_ticks_go_on_while_the_camera_is_unplugged() -> None:
+    unplugged = Disturbance("camera unplugged", 0.0, 1.0, delivery="unplugged")
+    with pytest.raises(CameraError, match="check its cable"):
+        table(unplugged).read(0.0)
+    ticks = NoCamera(table(unplugged))
+    times = [ticks.read(2.0).time_s for _ in range(20)]
+    assert times == pytest.approx([number / 15 for number in range(20)])
+
+
+def test_ticks_end_with_the_game() -> None:
+    ticks = NoCamera(table())
+
+    def all_of_them() -> None:
+        for _ in range(10_000):
+            ticks.read(2.0)
+
+    with pytest.raises(EndOfFramesError):
+        all_of_them()
+
+
+def test_a_switch_fits_any_piece() -> None:
+    assert seen_as("a piece", "gold block, x up")
+    assert not seen_as("a piece", "empty")
+    assert seen_as("empty", "empty")
+    assert not seen_as("gold block, x up", "teal block, x up")
+
+
+def test_a_switch_only_misleads_about_its_own_place_and_for_a_while() -> None:
+    played = GameRecord(GamePlan(1, inputs=Inputs.SENSORS), TruthLog())
+    played.sensor_errors = [(10.0, frozenset({"c3"}))]
+    assert misled(played, ("c3", "d4"), 12.0)
+    assert misled(played, (), 12.0)
+    assert not misled(played, ("d4",), 12.0)
+    assert not misled(played, ("c3",), 9.9)
+    assert not misled(played, ("c3",), 20.0)
+
+
+def test_a_question_about_the_first_turn_may_be_justified() -> None:
+    """Some first turns occupy the same squares as another turn, and some don't."""
+    game = load("deblockle")
+    start = game.rules.new()
+    side_faces = present(game.side_faces)
+    for place, facings in side_faces.facings(start).items():
+        start = side_faces.narrow(start, {place: facings[0]})
+    before = game.table.appearance(start)
+
+    def taken(looks: Mapping[str, str]) -> frozenset[str]:
+        return frozenset(place for place, look in looks.items() if look != "empty")
+
+    leaving: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    results = [game.table.appearance(game.rules.apply(start, turn)) for turn in game.rules.legal_turns(start)]
+    for looks in results:
+        leaving.setdefault(taken(looks), set()).add(tuple(looks[place] for place in game.places))
+    is_justified = set()
+    for looks in results:
+        truth = TruthLog(
+            game.notation.format_state(start), [TruthEvent(ActionKind.TURN, "gold", 1.0, 2.0, before, looks, {})]
+        )
+        is_justified.add(is_ambiguous_by_occupancy(game, truth, 2.5))
+        came_back = taken(looks) == taken(before)
+        assert is_ambiguous_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
+    assert is_justified == {True, False}
+
+
+def test_the_perfect_reader_reads_the_dice_in_the_tray() -> None:
+    played = FaultyTable(3, FaultyOptions("blockade"), setting=faulty_setting(3, game="blockade"), pictures=False)
+    reader = PerfectReader(played, load("blockade").looks)
+    reading = reader.read(played.read())
+    thrown = {piece.colour: str(piece.value) for piece in played.pieces if isinstance(piece, DiePose)}
+    assert {die.die: max(die.faces, key=lambda face: die.faces[face]) for die in reading.rolls[0].dice} == thrown
+    assert set(thrown) == {"red", "yellow", "green", "blue"}
+
+
+# Outcomes of violations that an object hid, or that are invisible from above.
+
+UNTIL_S = 8.0
+
+
+def outcome_of(
+    game_name: str,
+    event: TruthEvent,
+    said: Verdict,
+    coin_on: str = "",
+    moods: Sequence[tuple[float, str, str]] = (),
+    disturbances: Sequence[Disturbance] = (),
+) -> Outcome:
+    """The outcome of a violation without a loud verdict, with a coin on a piece, while the table shows moods."""
+    plan = GamePlan(5, perfect_reader=True, game=game_name)
+    played = GameRecord(plan, TruthLog(), [TimedVerdict(0, said.time_s, said)])
+    played.moods = list(moods)
+    played.disturbances = list(disturbances)
+    if coin_on:
+        layout = plan.setting.layout
+        coin = ForeignObject("coin", *layout.centre_mm(coin_on), base_mm=layout.board.height_mm + 10.0)
+        played.disturbances = [Disturbance("coin on a piece", 0.0, things=(coin,))]
+    outcome, _ = violation_outcome(load(game_name), played, Violation(event, UNTIL_S, None), responses_to([]))
+    return outcome
+
+
+@pytest.fixture
+def ball_taken_off() -> TruthEvent:
+    game = load("diaballik")
+    state = game.rules.new()
+    before = game.table.appearance(state)
+    after = {**before, "d1": "black piece"}
+    text = game.notation.format_state(state)
+    return TruthEvent(ActionKind.VIOLATION, "black", 1.0, 2.0, before, after, {}, violation="taken off", state=text)
+
+
+CANNOT_SEE = Verdict(VerdictKind.CANNOT_SEE, "I can't see what happened on c1.", 3.0, 30, places=("c1",))
+
+
+def test_a_ball_that_may_be_under_the_coin_is_out_of_sight(ball_taken_off: TruthEvent) -> None:
+    assert outcome_of("diaballik", ball_taken_off, CANNOT_SEE, "c1") is Outcome.UNSEEN
+
+
+@pytest.mark.parametrize(
+    ("said", "coin_on"),
+    [
+        (CANNOT_SEE, ""),
+        (CANNOT_SEE, "a7"),
+        (replace(CANNOT_SEE, places=("a7",)), "a7"),
+        (replace(CANNOT_SEE, kind=VerdictKind.UNCHANGED), "c1"),
+    ],
+)
+def test_a_missing_ball_without_a_verdict_is_lost(ball_taken_off: TruthEvent, said: Verdict, coin_on: str) -> None:
+    assert outcome_of("diaballik", ball_taken_off, said, coin_on) is Outcome.LOST
+
+
+SAID_SO = [(3.0, "cannot see", "the corners are covered")]
+CARDS = Disturbance("markers covered", 0.5, 9.0, things=(ForeignObject("card", 300.0, 300.0),))
+
+
+@pytest.mark.parametrize(
+    ("moods", "disturbances", "outcome"),
+    [
+        (SAID_SO, [CARDS], Outcome.UNSEEN),
+        (SAID_SO, [], Outcome.LOST),
+        (SAID_SO, [replace(CARDS, ended_s=1.5)], Outcome.LOST),
+        ([*SAID_SO, (5.0, "ready", "")], [CARDS], Outcome.LOST),
+        ([(9.0, *SAID_SO[0][1:])], [CARDS], Outcome.LOST),
+    ],
+    ids=["something lay there", "nothing did", "it was gone before", "it was said no longer", "it was said too late"],
+)
+def test_a_violation_could_not_be_seen_if_something_was_in_the_way_and_the_table_said_so_until_it_was_put_right(
+    ball_taken_off: TruthEvent,
+    moods: Sequence[tuple[float, str, str]],
+    disturbances: Sequence[Disturbance],
+    outcome: Outcome,
+) -> None:
+    said = replace(CANNOT_SEE, kind=VerdictKind.UNCHANGED)
+    assert outcome_of("diaballik", ball_taken_off, said, moods=moods, disturbances=disturbances) is outcome
+
+
+@pytest.mark.parametrize(("kind", "until_s"), [("taken off", UNTIL_S), ("turned while hopping", UNTIL_S + 5.0)])
+def test_an_accepted_turn_is_charged_to_a_violation_until_it_is_put_right_or_later_if_only_side_faces_show_it(
+    ball_taken_off: TruthEvent, kind: str, until_s: float
+) -> None:
+    violation = Violation(replace(ball_taken_off, violation=kind), UNTIL_S, UNTIL_S + 3.0)
+    assert violation.charged_s == (ball_taken_off.gone_s, until_s)
+
+
+@pytest.mark.parametrize(("top", "outcome"), [("yellow medium", Outcome.UNSEEN), ("clear large", Outcome.WRONG)])
+def test_a_stack_that_is_lower_looks_the_same_from_above(top: str, outcome: Outcome) -> None:
+    game = load("blockade")
+    before = game.table.appearance(game.rules.new())
+    event = TruthEvent(ActionKind.VIOLATION, "warm", 0.0, 0.0, before, {**before, "a1": top}, {}, violation="missing")
+    assert outcome_of("blockade", event, Verdict(VerdictKind.SET_UP, "Begin.", 0.3, 5)) is outcome

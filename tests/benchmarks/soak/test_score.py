@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
 
 from benchmarks.faults.answers import Override
 from benchmarks.faults.disturbances import Disturbance
+from benchmarks.faults.game import impossible_kinds
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
-from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
+from benchmarks.parts.soak.inputs import covered_places, sides_in_plain_view
+from benchmarks.parts.soak.matching import resolve
+from benchmarks.parts.soak.report import GameScore, Item, Outcome, SoakReport
 from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
+from engine.registry import games, load
+from engine.values import Roll
 from referee.commands.values import Reply
-from referee.journal.events import SEEN, Event, EventKind
+from referee.journal.events import SEEN, Event, EventKind, JsonValue
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.game import TruthEvent
-from simulator.scene.scene import ForeignObject
+from simulator.play.game import TruthEvent, TruthLog
+from simulator.scene.scene import ForeignObject, looking_at
+from vision.geometry import CubeSolid
+from vision.layout.pieces import BlockPieces
 
 
 @pytest.fixture(scope="module")
@@ -248,3 +256,112 @@ def test_a_different_final_score_is_wrong() -> None:
     assert score(whole).is_over
     assert "final score" not in {item.what for item in score(whole).items}
     assert "final score" in {item.what for item in tampered(whole, forget).items if item.outcome is Outcome.WRONG}
+
+
+# The journal's turns and those that were played, in games whose looks don't tell everything.
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Two turns after which the table looks the same."""
+
+    game: str
+    player: str
+    rolls: tuple[str, ...]
+    played: str
+    other: str
+
+
+BELOW_THE_TOP = _Alike("blockade", "warm", ("12", "13", "13"), "d3-c3", "e1-c3 d3-c3")
+ANOTHER_DIE = _Alike("blokus-dice", "p1", ("1456",), "1:1:a1", "4:1:a1:strike")
+
+
+@pytest.mark.parametrize("alike", [BELOW_THE_TOP, ANOTHER_DIE], ids=lambda alike: alike.game)
+@pytest.mark.parametrize(
+    ("believed", "is_right"),
+    [(("played",), True), (("other",), False), (("other", "played"), True)],
+    ids=["right", "wrong", "both possible"],
+)
+def test_a_wrong_guess_of_what_looks_do_not_tell_is_no_match(
+    alike: _Alike, believed: tuple[str, ...], is_right: bool
+) -> None:
+    game = load(alike.game)
+    assert game.dice is not None
+    state = game.rules.new()
+    for roll in alike.rolls:
+        state = game.dice.rolled(state, Roll(tuple(roll)))
+    turns = {"played": alike.played, "other": alike.other}
+    after = {name: game.rules.apply(state, game.notation.parse_turn(state, turn)) for name, turn in turns.items()}
+    texts = {name: game.notation.format_state(one) for name, one in after.items()}
+    looks = dict(game.table.appearance(after["played"]))
+    assert looks == dict(game.table.appearance(after["other"]))
+    before = dict(game.table.appearance(state))
+    truth = TruthEvent(ActionKind.TURN, alike.player, 1.0, 2.0, before, looks, {}, alike.played, state=texts["played"])
+    states: list[JsonValue] = [texts[name] for name in believed]
+    written = Event(
+        EventKind.TURN, {"turn": turns[believed[0]], "state": states if len(states) > 1 else states[0]}, 3.0
+    )
+    played = GameRecord(GamePlan(5, game=alike.game), TruthLog(events=[truth]), events=[(1, written)])
+    found = resolve(played, [truth], [])
+    assert (found.resolved, list(found.stray)) == (({0: ("turn", 3.0)}, []) if is_right else ({}, [written]))
+
+
+# The faults that a report of a soak asks for.
+
+
+@pytest.mark.parametrize("game", games())
+def test_a_report_asks_for_every_kind_that_can_occur_in_a_game(game: str) -> None:
+    missing = set(SoakReport([], "", game=game).missing)
+    assert not missing & impossible_kinds(load(game))
+    assert {"nothing", "illegal turn"}.isdisjoint(missing)
+    assert {"no frames", "hand resting"} <= missing
+    assert ("dice touched" in missing) == (game in {"blockade", "number-drop", "blokus-dice"})
+    assert ("several hands" in missing) == (game in {"number-drop", "blokus-dice"})
+    assert ("put back turned" in missing) == (game == "deblockle")
+    assert any(kind.startswith("illegal: set-up: ") for kind in missing)
+
+
+def test_a_kind_that_occurred_is_not_asked_for() -> None:
+    item = Item(1, 2.0, "turn", ("dice touched",), Outcome.AT_ONCE)
+    score = GameScore(1, 1, (item,), (), (), "")
+    assert "dice touched" not in SoakReport([score], "", game="blockade").missing
+
+
+def test_a_run_of_one_kind_is_not_asked_for_the_others() -> None:
+    item = Item(1, 2.0, "turn", ("no frames",), Outcome.AT_ONCE)
+    scores = [GameScore(1, 2000, (item,), (), (), "")]
+    assert SoakReport(scores, "", kinds=("no frames",)).met
+    assert not SoakReport(scores, "").met
+
+
+def test_a_few_games_that_end_early_do_not_excuse_missing_kinds() -> None:
+    assert not SoakReport([GameScore(1, 1982, (), (), (), "")], "").met
+
+
+# Visibility of the virtual table's places and side faces, by geometry.
+
+
+def test_which_places_an_object_covers_and_which_sides_are_visible() -> None:
+    setting = faulty_setting(3, (1280, 720))
+    layout = setting.layout
+    x_mm, y_mm = layout.centre_mm("c3")
+    assert "c3" in covered_places(
+        setting, setting.pose, (ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm),)
+    )
+    assert covered_places(setting, setting.pose, (ForeignObject("coin", 300.0, 300.0),)) == set()
+
+    above = looking_at(700.0, 0.1, -90.0, 0.0)
+    card = ForeignObject("card", x_mm, y_mm, base_mm=layout.board.height_mm, radius_mm=1.4 * layout.board.cell_mm)
+    covered = covered_places(setting, above, (card,))
+    # A card is a rectangle, wider than deep.
+    assert {"a3", "c3", "e3", "b2", "d4"} <= covered
+    assert not {"c1", "c5"} & covered
+
+    oblique = looking_at(600.0, 45.0, -90.0, 0.0)
+    solids = {
+        place: CubeSolid(*layout.centre_mm(place), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)
+        for place in ("d4", "d3")
+    }
+    assert sides_in_plain_view(setting, oblique, {"d4": solids["d4"]}, "d4") == ["south"]
+    assert sides_in_plain_view(setting, oblique, solids, "d4") == []
+    assert sides_in_plain_view(setting, oblique, solids, "d3") == ["south"]

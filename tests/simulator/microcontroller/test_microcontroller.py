@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
 import serial
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
@@ -20,8 +25,8 @@ from firmware_bridge.connection.events import (
 )
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import ButtonAction, Configure
-from simulator.microcontroller.board import ShownFrame
-from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+from simulator.microcontroller.board import MOST_BOUNCE_S, Contact, ShownFrame, columns_read
+from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, PseudoTerminal, VirtualMicrocontroller
 from simulator.microcontroller.wire import FRAME_FAULTS, WireFaults
 from tests.guard import GUARD_S
 from tests.simulator.microcontroller.wires import faulty
@@ -235,3 +240,122 @@ def test_outside_of_a_with_statement_it_names_the_remedy(pin_map: bytes) -> None
         with pytest.raises(RuntimeError, match="use it in a with statement"):
             ask()
     board.close()
+
+
+CELLS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
+
+
+@given(st.integers(0, 10_000), st.lists(st.booleans(), min_size=1, max_size=6))
+def test_a_contact_settles_at_the_level_it_was_moved_to(seed: int, moves: list[bool]) -> None:
+    contact = Contact(Random(seed))
+    for number, closed in enumerate(moves):
+        contact.move(closed, number * 1.0)
+        assert (contact.settles_s or 0.0) <= number + MOST_BOUNCE_S
+        assert contact.is_closed(number + MOST_BOUNCE_S) is closed
+        assert contact.settles_s is None
+
+
+@given(st.integers(0, 10_000))
+def test_a_contact_moved_while_it_bounces_settles_at_the_last_level(seed: int) -> None:
+    contact = Contact(Random(seed))
+    contact.move(True, 0.0)
+    contact.move(False, MOST_BOUNCE_S / 3)
+    assert not contact.is_closed(1.0)
+
+
+def test_contacts_bounce_unless_they_are_ideal() -> None:
+    def edges(bounce_s: float) -> int:
+        contact = Contact(Random(4), bounce_s)
+        contact.move(True, 0.0)
+        levels = [contact.is_closed(microseconds / 1e6) for microseconds in range(8000)]
+        return sum(one != other for one, other in zip([False, *levels], levels, strict=False))
+
+    assert edges(MOST_BOUNCE_S) > 1
+    assert edges(0.0) == 1
+
+
+@given(CELLS)
+def test_with_diodes_a_row_reads_its_own_contacts(closed: set[tuple[int, int]]) -> None:
+    for row in range(5):
+        assert columns_read(row, closed, diodes=True) == {column for at, column in closed if at == row}
+
+
+@given(CELLS)
+def test_without_diodes_a_column_reads_closed_when_a_path_leads_there(closed: set[tuple[int, int]]) -> None:
+    # Warshall's transitive closure over rows and columns as nodes of one graph: plain, slow, written apart.
+    nodes = [("row", number) for number in range(5)] + [("column", number) for number in range(5)]
+    path = {(one, one) for one in nodes}
+    path |= {(("row", row), ("column", column)) for row, column in closed}
+    path |= {(two, one) for one, two in path}
+    for middle, one, two in product(nodes, nodes, nodes):
+        if (one, middle) in path and (middle, two) in path:
+            path.add((one, two))
+    for row in range(5):
+        expected = {column for column in range(5) if (("row", row), ("column", column)) in path}
+        assert columns_read(row, closed, diodes=False) == expected
+
+
+@pytest.mark.parametrize("missing", list(product((0, 1), (0, 1))))
+def test_three_corners_close_the_fourth(missing: tuple[int, int]) -> None:
+    corners = set(product((0, 1), (0, 1))) - {missing}
+    row, column = missing
+    assert column in columns_read(row, corners, diodes=False)
+    assert column not in columns_read(row, corners, diodes=True)
+
+
+@pytest.fixture
+def terminal() -> Iterator[PseudoTerminal]:
+    with PseudoTerminal() as one:
+        yield one
+
+
+def arrived(terminal: PseudoTerminal, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        assert select.select([terminal], [], [], GUARD_S)[0]
+        data += terminal.read()
+    return data
+
+
+def test_every_byte_goes_through_unchanged_both_ways(terminal: PseudoTerminal) -> None:
+    every_byte = bytes(range(256))
+    with serial.Serial(terminal.name, timeout=GUARD_S, exclusive=True) as port:
+        port.write(every_byte)
+        assert arrived(terminal, 256) == every_byte
+        terminal.write(every_byte)
+        assert port.read(256) == every_byte
+    assert terminal.read() == b""
+
+
+def test_it_can_be_opened_again_and_again(terminal: PseudoTerminal) -> None:
+    for text in (b"once", b"twice"):
+        with serial.Serial(terminal.name, timeout=GUARD_S, exclusive=True) as port:
+            port.write(text)
+            assert arrived(terminal, len(text)) == text
+
+
+def test_unread_data_is_buffered_and_then_lost(terminal: PseudoTerminal) -> None:
+    with serial.Serial(terminal.name, timeout=GUARD_S) as port:
+        pieces = [bytes([number]) * 1000 for number in range(100)]
+        for piece in pieces:
+            terminal.write(piece)
+        received = b""
+        while terminal.is_waiting:
+            received += port.read(max(1, port.in_waiting))
+            terminal.flush()
+        terminal.write(b"end")
+        received += port.read_until(b"end")
+        kept = b"".join(pieces)[: len(received) - 3]
+        assert received == kept + b"end"
+        assert 50_000 < len(kept) < 100_000
+
+
+def test_a_host_that_has_it_open_finds_it_gone() -> None:
+    terminal = PseudoTerminal()
+    with serial.Serial(terminal.name, timeout=GUARD_S) as port:
+        terminal.close()
+        with pytest.raises((serial.SerialException, OSError)):
+            port.read(1)
+    terminal.close()
+    with pytest.raises(serial.SerialException):
+        serial.Serial(terminal.name)
