@@ -4,25 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
+from simulator.rendering.textures import sheet_texture
+from simulator.scene.scene import first_fitting, growing_distances, lens, looking_at
+from simulator.scene.sheets import lying_sheets
 from tests.effort import some
 from tests.present import present
 from tests.vision.readers.ink import sheets
+from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
 from vision.drawing import draw
-from vision.errors import CalibrationError, FrameError, NotLocatedError
+from vision.errors import CalibrationError, FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose, back_project, project
-from vision.layout.pieces import Ink
-from vision.layout.table import TableLayout
+from vision.geometry import CameraModel, Pose, back_project, plane_homography, project
+from vision.images import load_image
+from vision.layout.pieces import GridSurface, Ink
+from vision.layout.table import TableLayout, default_layout
 from vision.locating.lattice import BoardSighting, Edges, Steps, clear_boards, run_to_end, symmetric_poses
-from vision.locating.lines_and_markers import fit_by_lines
-from vision.locating.location import locate
-from vision.locating.markers import MarkerDetector, MarkerPatterns
+from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
+from vision.locating.location import (
+    cell_px,
+    check_size,
+    is_sharp,
+    locate,
+    location_from_fit,
+    location_from_lines,
+    seen_text,
+)
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, PictureMarkers
+from vision.locating.photographed import MOST_SHEETS, photographed_sheet
+from vision.locating.pose import PoseFit
+from vision.opencv import as_grey
+from vision.readers.registry import table_reader
 
 ALL = (0, 1, 2, 3)
 
@@ -330,3 +350,342 @@ def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
         assert found.by_lines
         assert found.ids == set(ALL)
         assert board_error_mm(camera, layout, found.pose, pose) < 1.5
+
+
+# Messages about a located table: accuracy, problems with markers, and remedies.
+
+LAYOUT = default_layout("deblockle")
+CAMERA = lens((800, 600), 60.0, (0, 0, 0, 0, 0), (0.0, 0.0))
+POSE = looking_at(560.0, 0.0)
+
+
+def marker(marker_id: int, off_px: float = 0.0, found_by: FoundBy = FoundBy.PLAIN) -> Marker:
+    """A marker this many pixels to the right of its projection."""
+    corners = project(CAMERA, POSE, LAYOUT.markers.corners_mm(marker_id))
+    return Marker(marker_id, corners + np.array([off_px, 0.0]), found_by)
+
+
+def fit(*offs_px: float, unused: tuple[Marker, ...] = (), error_px: float = 0.1) -> PoseFit:
+    used = tuple(marker(number, off_px) for number, off_px in enumerate(offs_px))
+    return PoseFit(POSE, used, unused, error_px)
+
+
+def test_the_errors_of_each_marker_and_of_all_are_reported() -> None:
+    found = location_from_fit(fit(1.0, 0.0, 2.0), CAMERA, LAYOUT, (0, 1, 2, 3), uncertain=True)
+    assert found.marker_errors_px == pytest.approx({0: 1.0, 1: 0.0, 2: 2.0})
+    assert found.error_px == pytest.approx(np.sqrt(5 / 3))
+    assert found.ids_used == (0, 1, 2)
+    assert found.ids_seen == (0, 1, 2, 3)
+    assert found.uncertain
+    assert found.notices == ()
+    assert location_from_fit(fit(), CAMERA, LAYOUT, (), uncertain=False).error_px == 0.0
+
+
+def test_markers_left_out_are_named_with_the_reason() -> None:
+    strays = (marker(1, 30.0), marker(3, 12.0), marker(3, 12.0))
+    found = location_from_fit(fit(0.0, 0.0, 0.0, unused=strays), CAMERA, LAYOUT, (), uncertain=False)
+    assert found.notices == (
+        "marker 1 appears twice; the one that agrees with the others is used",
+        "marker 3 is not where the layout says (12 pixels off); it is left out",
+    )
+
+
+def test_a_lone_marker_that_appears_twice_agrees_with_no_other() -> None:
+    found = location_from_fit(fit(0.0, unused=(marker(0, 200.0),)), CAMERA, LAYOUT, (0,), uncertain=False)
+    assert found.notices == ("marker 0 appears twice, and no other one shows which of them is right; remove one",)
+
+
+@pytest.mark.parametrize(("markers", "error_px", "warns"), [(2, 1.1, True), (2, 0.9, False), (1, 1.1, False)])
+def test_a_large_mean_error_suggests_a_new_calibration(markers: int, error_px: float, warns: bool) -> None:
+    one = fit(*[0.0] * markers, error_px=error_px)
+    notices = location_from_fit(one, CAMERA, LAYOUT, (), uncertain=False).notices
+    assert any("1.1 pixels off on average; check that the calibration virtual" in each for each in notices) == warns
+    assert bool(notices) == warns
+
+
+@pytest.mark.parametrize(("cell_mm", "warns"), [(8.8, True), (9.0, False)])
+def test_cells_of_fewer_than_eleven_pixels_are_noticed_on_a_sheet_for_digits(cell_mm: float, warns: bool) -> None:
+    focal_px = float(CAMERA.matrix[0, 0])
+    sheet = GridSurface("sheet", columns=4, rows=3, cell_mm=cell_mm, pieces=Ink())
+    assert cell_px(CAMERA, POSE, sheet) == pytest.approx(cell_mm * focal_px / 560.0)
+    assert (cell_px(CAMERA, POSE, sheet) < 11.0) == warns
+    table = TableLayout("number-drop", LAYOUT.markers, (sheet,))
+    notices = location_from_fit(fit(0.0, 0.0), CAMERA, table, (), uncertain=False).notices
+    assert any("less than 11 pixels wide" in each for each in notices) == warns
+    plain = TableLayout("deblockle", LAYOUT.markers, (replace(LAYOUT.board, cell_mm=cell_mm),))
+    assert location_from_fit(fit(0.0, 0.0), CAMERA, plain, (), uncertain=False).notices == ()
+
+
+def test_the_width_of_a_cell_is_that_of_the_narrowest_edge() -> None:
+    slanted = looking_at(560.0, 50.0)
+    wide = GridSurface("sheet", columns=8, rows=3, cell_mm=20.0)
+    corners = project(CAMERA, slanted, wide.bounds_mm.corners_mm(0.0))
+    near, right, far, left = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
+    assert cell_px(CAMERA, slanted, wide) == pytest.approx(min(near / 8, far / 8, left / 3, right / 3))
+    assert far < near
+
+
+def test_the_markers_seen_are_listed_of_those_expected() -> None:
+    assert seen_text((0, 2), LAYOUT) == "only markers 0 and 2 of 0-3 were seen"
+    assert seen_text((1,), LAYOUT) == "only marker 1 of 0-3 was seen"
+    assert seen_text((0, 1, 2, 3), LAYOUT) == "markers 0, 1, 2 and 3 of 0-3 were seen"
+    assert seen_text((), LAYOUT) == "none of markers 0 to 3 was seen"
+
+    def with_ids(*ids: int) -> TableLayout:
+        centres = {number: (10.0 * number, 0.0) for number in ids}
+        return replace(LAYOUT, markers=replace(LAYOUT.markers, centres_mm=centres))
+
+    assert seen_text((), with_ids(4, 6, 7)) == "none of markers 4, 6 and 7 was seen"
+    assert seen_text((4,), with_ids(4, 6, 7)) == "only marker 4 of 4, 6 and 7 was seen"
+    assert seen_text((4,), with_ids(4, 5)) == "only marker 4 of 4 and 5 was seen"
+    assert seen_text((5,), with_ids(4, 5, 6)) == "only marker 5 of 4-6 was seen"
+    assert seen_text((4, 5), with_ids(4, 5)) == "markers 4 and 5 were seen"
+    assert seen_text((4,), with_ids(4)) == "marker 4 was seen"
+    assert seen_text((), with_ids(4)) == "marker 4 was not seen"
+
+
+@pytest.mark.parametrize(
+    ("error_px", "markers", "sharp"),
+    [(0.12, 3, True), (0.14, 3, False), (0.29, 4, True), (0.31, 4, False), (0.01, 2, False), (0.29, 5, True)],
+)
+def test_three_markers_or_more_may_be_measured_by_outline(error_px: float, markers: int, sharp: bool) -> None:
+    assert is_sharp(error_px, markers) == sharp
+
+
+def test_up_to_two_sharp_markers_are_few() -> None:
+    blurred = [marker(number, found_by=FoundBy.MATCHED) for number in range(4)]
+    assert has_few_sharp_markers(blurred)
+    assert has_few_sharp_markers([*blurred, marker(0), marker(1), marker(1)])
+    assert not has_few_sharp_markers([marker(0), marker(1), marker(2)])
+
+
+@pytest.mark.parametrize(("sharp", "blurred", "imprecise"), [(3, 0, False), (2, 1, True), (3, 1, False), (0, 1, True)])
+def test_three_markers_are_imprecise_if_one_is_blurred(sharp: int, blurred: int, imprecise: bool) -> None:
+    used = [marker(number) for number in range(sharp)]
+    used += [marker(sharp + number, found_by=FoundBy.SHARPENED) for number in range(blurred)]
+    assert is_imprecise(PoseFit(POSE, tuple(used), (), 0.1)) == imprecise
+
+
+@pytest.mark.parametrize("shape", [(600, 800), (600, 800, 3)])
+def test_a_picture_has_eight_bits_and_the_calibrations_size(shape: tuple[int, ...]) -> None:
+    check_size(np.zeros(shape, np.uint8), CAMERA)
+    wrong: Any
+    for wrong in (np.zeros(shape, np.uint16), np.zeros((*shape, 1, 1), np.uint8), np.zeros(0, np.uint8)):
+        with pytest.raises(FrameError, match="expected 8 bits a channel, in one channel or three"):
+            check_size(wrong, CAMERA)
+    with pytest.raises(
+        CalibrationError, match="the picture is 600 x 800 pixels, the calibration virtual is for 800 x 600"
+    ):
+        check_size(np.zeros((800, 600), np.uint8), CAMERA)
+    nameless = CameraModel(CAMERA.matrix, CAMERA.distortion, CAMERA.size)
+    with pytest.raises(CalibrationError, match="801 x 600 pixels"):
+        check_size(np.zeros((600, 801), np.uint8), nameless)
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_board_found_by_lines_keeps_its_orientation_or_faces_the_lower_edge(quarters: int) -> None:
+    poses = symmetric_poses(POSE, LAYOUT.board)
+    sighting = BoardSighting(poses[quarters], 1.0, 0.4)
+    first = location_from_lines(sighting, LAYOUT, None)
+    assert first.pose.rotation == pytest.approx(POSE.rotation)
+    assert first.error_px == 0.4
+    assert first.ids_used == first.ids_seen == ()
+    assert len(first.symmetric_poses) == 3
+    for before in poses:
+        nudged = Pose(before.rotation @ Pose.from_vectors((0.0, 0.0, 0.3), np.zeros(3)).rotation, before.translation)
+        again = location_from_lines(sighting, LAYOUT, nudged)
+        assert again.pose.rotation == pytest.approx(before.rotation, abs=1e-9)
+        assert not any(other is again.pose for other in again.symmetric_poses)
+
+
+def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[tuple[str, str]] = []
+    slow = ("sharpened", "thorough", "enlarged", "equalised")
+    for method in ("plain", "halved", "quick", *slow):
+
+        def count(self: MarkerDetector, grey: object, method: str = method) -> tuple[Marker, ...]:
+            searched.append((method, self.dictionary))
+            return (marker(len(searched) % 4),)
+
+        monkeypatch.setattr(MarkerDetector, method, count)
+    seen = PictureMarkers(np.zeros((60, 80, 3), np.uint8))
+    small, large = MarkerDetector("DICT_4X4_50"), MarkerDetector("DICT_5X5_50")
+    first = seen.find(small, MarkerDetector.plain)
+    assert seen.find(MarkerDetector("DICT_4X4_50"), MarkerDetector.plain) is first
+    assert seen.find(small, MarkerDetector.halved) is seen.find(small, MarkerDetector.halved)
+    assert seen.find(small, MarkerDetector.quick) is seen.find(small, MarkerDetector.quick) is not first
+    assert seen.find(large, MarkerDetector.plain) is not first
+    for find in (getattr(MarkerDetector, method) for method in slow):
+        assert seen.find(small, find) is seen.find(MarkerDetector("DICT_4X4_50"), find)
+    assert searched == [
+        ("plain", "DICT_4X4_50"),
+        ("halved", "DICT_4X4_50"),
+        ("quick", "DICT_4X4_50"),
+        ("plain", "DICT_5X5_50"),
+        *((method, "DICT_4X4_50") for method in slow),
+    ]
+    assert seen.grey.shape == (60, 80)
+
+
+# A sheet in a phone's photo: its focal length is estimated, and incomplete sheets are reported.
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+GAMES = ("number-drop", "blokus-dice")
+LAYOUTS = [default_layout(game) for game in GAMES]
+PRINTED_PX_PER_MM = 6.0
+WIDE = (1600, 800)
+
+
+def photo(
+    game: str,
+    view_deg: float = 69.0,
+    tilt_deg: float = 30.0,
+    sheets: tuple[int, ...] = (1,),
+    size: tuple[int, int] = (1008, 756),
+    farther: float = 1.0,
+) -> tuple[Image, CameraModel]:
+    """A distortion-free photo of these players' blank sheets side by side, and its camera."""
+    camera = lens(size, view_deg, (0, 0, 0, 0, 0), (0.0, 0.0))
+    table = default_layout(game).with_sheets(MOST_SHEETS)
+    half = lying_sheets(table)[0].half_mm
+    corners = np.array([(x, y, 0.0) for x in (-half[0], half[0]) for y in (-half[1], half[1])]) * len(sheets)
+    poses = (looking_at(one, tilt_deg, -70.0, 20.0) for one in growing_distances(120.0, 1.03, 200))
+    pose = first_fitting(camera, corners * farther, 8.0, poses)
+    image = np.full((*size[::-1], 3), (70, 90, 110), np.uint8)
+    for place, player in enumerate(sheets):
+        printed = sheet_texture(lying_sheets(table)[player - 1], game, PRINTED_PX_PER_MM)
+        aside = 2.1 * half[0] * (place - (len(sheets) - 1) / 2)
+        to_mm = np.array([(1, 0, aside - half[0]), (0, -1, half[1]), (0, 0, 1)]) @ np.diag(
+            [1 / PRINTED_PX_PER_MM, 1 / PRINTED_PX_PER_MM, 1]
+        )
+        to_px = plane_homography(pose, camera, 0.25) @ to_mm
+        cv2.warpPerspective(printed, to_px, size, dst=image, flags=cv2.INTER_AREA, borderMode=cv2.BORDER_TRANSPARENT)
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), 0.5), dtype=np.uint8), camera
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("view_deg", "tilt_deg"), some([(26.0, 40.0), (69.0, 30.0), (100.0, 40.0), (69.0, 55.0)]))
+def test_an_oblique_view_of_a_sheet_gives_the_focal_length(game: str, view_deg: float, tilt_deg: float) -> None:
+    image, camera = photo(game, view_deg, tilt_deg)
+    sheet = photographed_sheet(image, LAYOUTS)
+    assert (sheet.layout.game, sheet.layout.board.name) == (game, "sheet of p1")
+    assert sheet.camera.matrix[0, 0] == pytest.approx(camera.matrix[0, 0], rel=0.2)
+    assert sheet.error_px < 2.5
+
+
+@pytest.mark.parametrize("view_deg", [26.0, 69.0, 100.0])
+def test_the_cells_of_a_sheet_seen_from_above_are_found_whatever_the_lens(view_deg: float) -> None:
+    image, camera = photo("number-drop", view_deg, 0.0)
+    sheet = photographed_sheet(image, LAYOUTS)
+    board = sheet.layout.board
+    outer = project(sheet.camera, sheet.pose, board.bounds_mm.corners_mm(board.height_mm))
+    darkest = [cv2.getRectSubPix(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), (5, 5), tuple(corner)) for corner in outer]
+    assert all(patch.min() < patch.max() - 30 for patch in darkest)
+    assert camera.size == sheet.camera.size
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("view_deg", [26.0, 100.0])
+def test_the_usual_focal_length_is_assumed_from_straight_above(game: str, view_deg: float) -> None:
+    """That view fits any focal length; 27 mm on 35 mm film is 0.62 of the picture's diagonal."""
+    image, camera = photo(game, view_deg, 0.0)
+    sheet = photographed_sheet(image, LAYOUTS)
+    assert sheet.camera.matrix[0, 0] == sheet.camera.matrix[1, 1]
+    assert sheet.camera.matrix[0, 0] == pytest.approx(0.62 * np.hypot(*camera.size), rel=0.1)
+    assert sheet.camera.matrix[:2, 2].tolist() == [503.5, 377.5]
+    assert sheet.error_px < 0.8
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_ray_traced_sheet_is_read_without_a_calibration(game: str) -> None:
+    sheet = photographed_sheet(picture(game), LAYOUTS)
+    reading = table_reader(sheet.camera, sheet.layout, None).read(frame(picture(game)))
+    wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
+    assert wrong <= (1 if game == "number-drop" else 0)
+
+
+def test_the_markers_identify_the_player() -> None:
+    sheet = photographed_sheet(photo("number-drop", sheets=(3,))[0], LAYOUTS)
+    assert sheet.layout.board.name == "sheet of p3"
+    assert sheet.layout.places[0] == "p3.a1"
+
+
+def test_one_hidden_marker_does_no_harm() -> None:
+    image, _ = photo("blokus-dice")
+    whole = photographed_sheet(image, LAYOUTS)
+    hidden = project(whole.camera, whole.pose, whole.layout.markers.corners_mm(2))
+    cv2.fillConvexPoly(image, np.round(hidden).astype(np.int32), (120, 150, 205))
+    assert photographed_sheet(image, LAYOUTS).layout == whole.layout
+
+
+def smaller_print(layout: TableLayout) -> TableLayout:
+    """The layout of a sheet whose markers lie elsewhere."""
+    centres = {number: (0.7 * x, y) for number, (x, y) in layout.markers.centres_mm.items()}
+    return replace(layout, markers=replace(layout.markers, centres_mm=centres))
+
+
+@pytest.mark.parametrize(
+    ("made", "layouts", "says"),
+    [
+        (partial(np.full, (756, 1008, 3), 200, np.uint8), LAYOUTS, "none of the markers of a sheet of number-drop and"),
+        (lambda: photo("number-drop")[0][:, :520], LAYOUTS, "only markers 0 and 3 seen; expected 3 of one sheet"),
+        (lambda: photo("number-drop", sheets=(1, 2), size=WIDE)[0], LAYOUTS, "the sheet of p1 and sheet of p2"),
+        (
+            lambda: photo("number-drop", sheets=(1, 1), size=WIDE)[0],
+            LAYOUTS,
+            "so two sheets have the same markers",
+        ),
+        (lambda: photo("blokus-dice", tilt_deg=0.0)[0], LAYOUTS[:1], "not where a sheet of number-drop has them"),
+        (lambda: photo("number-drop")[0], [smaller_print(LAYOUTS[0])], "not where a sheet"),
+    ],
+)
+def test_a_photo_without_one_whole_sheet_is_reported(
+    made: Callable[[], Image], layouts: list[TableLayout], says: str
+) -> None:
+    with pytest.raises(NotLocatedError, match=says):
+        photographed_sheet(made(), layouts)
+
+
+@pytest.mark.parametrize("table", ["photoreal/003.jpg", "photoreal-discs/001.jpg", "photoreal-stacks/010.jpg"])
+def test_another_games_table_is_no_sheet_though_it_has_the_same_markers(table: str) -> None:
+    with pytest.raises(NotLocatedError, match="no printed lines of a sheet of blokus-dice"):
+        photographed_sheet(load_image(DATA / table), LAYOUTS)
+
+
+def test_a_sheet_of_which_only_the_handwriting_is_not_overexposed_is_located() -> None:
+    image, _ = photo("number-drop")
+    sheet = photographed_sheet(image, LAYOUTS)
+    board = sheet.layout.board
+    outline = project(sheet.camera, sheet.pose, board.bounds_mm.grown(6.0).corners_mm(board.height_mm))
+    centres = project(sheet.camera, sheet.pose, np.insert(board.centres_mm, 2, board.height_mm, axis=1))
+    cv2.fillConvexPoly(image, np.round(outline).astype(np.int32), (255, 255, 255))
+    for column, row in np.round(centres).astype(np.int32).tolist():
+        cv2.line(image, (column - 2, row + 3), (column + 2, row - 3), (60, 50, 40), 2)
+    assert photographed_sheet(image, LAYOUTS).layout == sheet.layout
+
+
+def test_cells_too_small_to_read_are_refused() -> None:
+    image, _ = photo("number-drop", size=(640, 480), farther=2.6, tilt_deg=10.0)
+    with pytest.raises(FrameError, match="pixels wide in the photo; expected 9 or more; take it from closer"):
+        photographed_sheet(image, LAYOUTS)
+
+
+def test_a_grey_photo_is_accepted() -> None:
+    grey = as_grey(photo("number-drop")[0])
+    assert photographed_sheet(grey, LAYOUTS).layout.game == "number-drop"
+
+
+@pytest.mark.parametrize("ids", [(40, 41, 42, 43), (0, 4, 8, 12)])
+def test_a_sheet_with_ids_of_its_own_is_found_though_there_are_none_for_six(ids: tuple[int, ...]) -> None:
+    usual = default_layout("number-drop").with_sheets(1)
+    centres = dict(zip(ids, usual.markers.centres_mm.values(), strict=True))
+    own = replace(usual, markers=replace(usual.markers, centres_mm=centres))
+    with pytest.raises(NotLocatedError, match="no sheet"):
+        photographed_sheet(np.full((480, 640), 200, np.uint8), [own])
+
+
+def test_a_layout_without_markers_on_its_sheets_is_refused() -> None:
+    usual = default_layout("number-drop").with_sheets(1)
+    bare = replace(usual, markers=replace(usual.markers, centres_mm={}))
+    with pytest.raises(LayoutError, match="found by its markers"):
+        photographed_sheet(np.full((480, 640), 200, np.uint8), [bare])

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from typing import Any
+
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from vision.frame import Image
+from tests.vision.conftest import RenderTable
+from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.layout.pieces import Tray
-from vision.layout.table import TableLayout
-from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.layout.pieces import Tray, named_places
+from vision.layout.table import TableLayout, default_layout
+from vision.motion.changes import ChangeDetector, ChangeGate, marker_region, surface_region
+from vision.motion.hands import HandDetection, HandDetector, HandMonitor, HandSettings
+from vision.readers import table_reader
+from vision.readers.table_reader import StillnessSettings, StillThings
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 from vision.sampling import SHRINK, shrink
+from vision.surface.occlusion import Occlusion
 
 
 @pytest.fixture
@@ -181,3 +192,340 @@ def test_a_change_of_a_single_colour_is_noticed(watcher, picture, layout, camera
     colour[channel] = 140
     cv2.circle(changed, at(camera, pose, layout.centre_mm("d4"), layout.board.height_mm), 6, colour, -1)
     assert "d4" in watcher.changed(shrink(changed))
+
+
+# Only changed pictures are read again, and still pictures with a hindrance after a short time.
+
+
+class Gated:
+    """A reader behind a gate."""
+
+    def __init__(self, reader: Any, *, reads_movement: bool = False) -> None:
+        self.reader, self.gate = reader, ChangeGate(reads_movement=reads_movement)
+
+    def read(self, frame: Frame) -> Reading:
+        return self.gate.reading(frame, self.reader.read, self.reader.invalidate_cache)
+
+
+class Counting:
+    """Gives the same reading for every frame and counts them."""
+
+    def __init__(self) -> None:
+        self.read_frames: list[int] = []
+        self.afresh: list[int] = []
+
+    def invalidate_cache(self) -> None:
+        self.afresh.append(len(self.read_frames))
+
+    def read(self, frame: Frame) -> Reading:
+        self.read_frames.append(frame.sequence)
+        return Reading(frame.sequence, frame.time_s, {"a1": PlaceReading({"empty": 1.0})})
+
+
+@pytest.fixture
+def counting() -> Counting:
+    return Counting()
+
+
+def picture_change_gate(seed: int, brightness: float = 1.0, block_at: int | None = None) -> Image:
+    rows = np.linspace(60, 180, 180)[:, None, None] * np.ones((1, 320, 3))
+    noise = np.random.default_rng(seed).normal(0, 4, rows.shape)
+    if block_at is not None:
+        rows[80:104, block_at : block_at + 24] = 240
+    return np.asarray(np.clip(rows * brightness + noise, 0, 255), dtype=np.uint8)
+
+
+def feed(reader: Gated, pictures: list[Image], fps: float = 10.0) -> list[Reading]:
+    return [reader.read(Frame(image, number / fps, number)) for number, image in enumerate(pictures)]
+
+
+def test_a_still_picture_is_read_only_a_few_times(counting: Counting) -> None:
+    reader = Gated(counting)
+    readings = feed(reader, [picture_change_gate(seed) for seed in range(12)])
+    assert counting.read_frames == [0, 1]
+    assert [reading.sequence for reading in readings] == list(range(12))
+    assert [reading.time_s for reading in readings] == [number / 10 for number in range(12)]
+
+
+def test_a_still_picture_is_read_again_from_time_to_time(counting: Counting) -> None:
+    reader = Gated(counting)
+    feed(reader, [picture_change_gate(seed) for seed in range(12)], fps=1.0)
+    assert counting.read_frames == [0, 1, 4, 7, 10]
+
+
+def test_a_moving_picture_is_not_read(counting: Counting) -> None:
+    reader = Gated(counting)
+    still = [picture_change_gate(seed) for seed in range(3)]
+    moving = [picture_change_gate(3 + step, block_at=40 + 20 * step) for step in range(5)]
+    rest = [picture_change_gate(20 + seed, block_at=120) for seed in range(3)]
+    readings = feed(reader, still + moving + rest)
+    assert all(reading.hindered_by(HindranceKind.HAND) for reading in readings[3:8])
+    assert counting.read_frames == [0, 1, 8, 9]
+
+
+def test_after_movement_every_place_is_read_anew(counting: Counting) -> None:
+    reader = Gated(counting)
+    still = [picture_change_gate(seed) for seed in range(3)]
+    moving = [picture_change_gate(3, block_at=40), picture_change_gate(4, block_at=60), picture_change_gate(5)]
+    feed(reader, [*still, *moving, *(picture_change_gate(6 + seed) for seed in range(3))])
+    assert counting.afresh == [2, 2, 2], "with each moving frame, before the next reading"
+    assert counting.read_frames == [0, 1, 6, 7]
+
+
+def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:
+    reader = Gated(counting)
+    readings = feed(reader, [picture_change_gate(seed, brightness=1 - 0.01 * seed) for seed in range(12)])
+    assert not any(reading.hindrances for reading in readings)
+
+
+def test_a_frame_of_another_size_counts_as_a_change(counting: Counting) -> None:
+    reader = Gated(counting)
+    readings = feed(reader, [picture_change_gate(0), picture_change_gate(1)[:90], np.zeros((0, 0, 3), np.uint8)])
+    assert readings[0].places
+    assert readings[1].hindrances
+    assert readings[2].hindrances
+
+
+def test_grey_pictures_are_accepted(counting: Counting) -> None:
+    reader = Gated(counting)
+    assert feed(reader, [picture_change_gate(0)[:, :, 0]])[0].places
+
+
+class SeesAHandUntil:
+    """Reports a hand until a given frame."""
+
+    def __init__(self, gone: int) -> None:
+        self.gone = gone
+        self.read_frames: list[int] = []
+
+    def read(self, frame: Frame) -> Reading:
+        self.read_frames.append(frame.sequence)
+        hand = (Hindrance(HindranceKind.HAND, "a hand is over d1", ("d1",)),) if frame.sequence < self.gone else ()
+        return Reading(frame.sequence, frame.time_s, {}, hand)
+
+    def invalidate_cache(self) -> None:
+        """Do nothing."""
+
+
+def test_the_end_of_a_hindrance_is_noticed_soon_on_a_still_picture() -> None:
+    inner = SeesAHandUntil(gone=3)
+    reader = Gated(inner)
+    still = np.full((90, 160, 3), 120, dtype=np.uint8)
+    readings = [reader.read(Frame(still, number / 8, number)) for number in range(12)]
+    assert inner.read_frames == [0, 1, 3]
+    assert [bool(reading.hindrances) for reading in readings] == [True] * 3 + [False] * 9
+
+
+def test_while_something_moves_places_are_read_only_if_asked_for(counting: Counting) -> None:
+    pictures = [picture_change_gate(0), picture_change_gate(1, block_at=60), picture_change_gate(2, block_at=160)]
+    for reads_movement in (False, True):
+        reading = feed(Gated(counting, reads_movement=reads_movement), pictures)[-1]
+        assert bool(reading.places) is reads_movement
+        assert [one.kind for one in reading.hindrances] == [HindranceKind.HAND]
+        assert (reading.sequence, reading.time_s) == (2, 0.2)
+
+
+# The hand monitor: which places a hand hides, and when it cannot tell.
+
+STEP_S = 0.1
+
+
+class MonitoredTable:
+    """Frames of a table under a still camera, and the monitor's reading of each."""
+
+    def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, board: Image) -> None:
+        self.layout, self.camera, self.pose, self.board = layout, camera, pose, board
+        self.monitor = HandMonitor(camera, layout.board, HandSettings())
+        self.time_s = 10.0
+        for _ in range(10):
+            assert not self.show(board).hindrances
+
+    def show(self, image: Image, step_s: float = STEP_S, pose: Pose | None = None) -> Reading:
+        self.time_s += step_s
+        places = {place: PlaceReading({"empty": 0.75, "disc": 0.25}) for place in self.layout.places}
+        frame = Frame(image, self.time_s, round(self.time_s * 10), "")
+        return self.monitor.with_hand(frame, pose or self.pose, Reading(frame.sequence, frame.time_s, places))
+
+    def over(self, left: float, right: float, near: float, far: float) -> Image:
+        """The board with a grey card over a part of it, in mm."""
+        image = self.board.copy()
+        corners = [[left, near, 20], [right, near, 20], [right, far, 20], [left, far, 20]]
+        cv2.fillConvexPoly(image, np.round(project(self.camera, self.pose, corners)).astype(np.int32), (90, 130, 160))
+        return image
+
+
+@pytest.fixture
+def shown(layout: TableLayout, camera: CameraModel, pose: Pose, render_table: RenderTable) -> MonitoredTable:
+    return MonitoredTable(layout, camera, pose, render_table(pose, noise=0.0))
+
+
+def test_the_places_under_an_arm_are_named_and_hidden(shown: MonitoredTable) -> None:
+    reading = shown.show(shown.over(-20, 600, -20, 60))
+    (hand,) = reading.hindrances
+    assert hand.kind is HindranceKind.HAND
+    assert {"e4", "f4", "g4", "e5", "f5"} <= set(hand.places)
+    assert not {"a1", "b6", "c2", "a4", "d1", "g1", "d7", "g7"} & set(hand.places)
+    assert hand.message == f"a hand or arm is over {named_places(shown.layout.board, hand.places)}"
+    for place, one in reading.places.items():
+        assert one.hidden_by == (HindranceKind.HAND if place in hand.places else None)
+        assert one.probabilities["disc"] == (0.5 if place in hand.places else 0.25)
+    assert not shown.show(shown.board).hindrances
+
+
+def test_places_are_outlined_once_until_the_camera_moves(
+    shown: MonitoredTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlined = []
+    pixels_inside = HandDetector.pixels_inside
+
+    def noting(self: HandDetector, outline_px: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        outlined.append(outline_px)
+        return pixels_inside(self, outline_px)
+
+    monkeypatch.setattr(HandDetector, "pixels_inside", noting)
+    for _ in range(3):
+        assert shown.show(shown.over(-20, 600, -20, 60)).hindrances
+    assert len(outlined) == len(shown.layout.places)
+    moved = replace(shown.pose, translation=shown.pose.translation + np.array([20.0, 0.0, 0.0]))
+    for _ in range(10):
+        shown.show(shown.board, pose=moved)
+    assert shown.show(shown.over(-20, 600, -20, 60), pose=moved).hindrances
+    assert len(outlined) == 2 * len(shown.layout.places)
+
+
+def test_no_hand_is_looked_for_on_a_board_outside_the_picture(shown: MonitoredTable) -> None:
+    beside = replace(shown.pose, translation=shown.pose.translation + np.array([600.0, 0.0, 0.0]))
+    for _ in range(3):
+        assert not shown.show(shown.board, pose=beside).hindrances
+
+
+def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: MonitoredTable) -> None:
+    shown.monitor = HandMonitor(shown.camera, shown.layout.board, HandSettings(hidden_share=1.0))
+    for _ in range(10):
+        shown.show(shown.board)
+    (hand,) = shown.show(shown.over(110, 600, -20, 20)).hindrances
+    assert hand.message == "a hand or arm is at the edge of the board"
+    assert hand.places == ()
+
+
+def test_an_arm_over_a_tray_is_reported_by_the_name_of_the_tray(shown: MonitoredTable) -> None:
+    board = shown.layout.board
+    shown.monitor = HandMonitor(shown.camera, Tray("dice tray", board.bounds_mm, board.height_mm), HandSettings())
+    for _ in range(10):
+        shown.show(shown.board)
+    (hand,) = shown.show(shown.over(-20, 600, -20, 60)).hindrances
+    assert hand.message == "a hand or arm is over the dice tray"
+
+
+@pytest.mark.parametrize(("step_s", "tells"), [(0.39, True), (0.41, False), (0.0, False), (-1.0, False)])
+def test_frames_too_far_apart_or_out_of_order_show_no_hand(shown: MonitoredTable, step_s: float, tells: bool) -> None:
+    assert bool(shown.show(shown.over(-20, 600, -20, 60), step_s).hindrances) == tells
+
+
+@pytest.mark.parametrize(("shift_px", "tells"), [(2.5, True), (3.5, False)])
+def test_hand_detection_starts_again_if_the_camera_moved_by_more_than_three_pixels(
+    shown: MonitoredTable, shift_px: float, tells: bool
+) -> None:
+    depth_mm = float(shown.pose.translation[2])
+    shift_mm = shift_px * depth_mm / float(shown.camera.matrix[0, 0])
+    corners = shown.layout.board.bounds_mm.corners_mm(shown.layout.board.height_mm)
+    moved = Pose(shown.pose.rotation, shown.pose.translation + np.array([shift_mm, 0.0, 0.0]))
+    off = np.abs(project(shown.camera, moved, corners) - project(shown.camera, shown.pose, corners)).max()
+    moved = Pose(shown.pose.rotation, shown.pose.translation + np.array([shift_mm * shift_px / off, 0.0, 0.0]))
+    assert bool(shown.show(shown.over(-20, 600, -20, 60), pose=moved).hindrances) == tells
+
+
+@pytest.mark.parametrize(
+    ("game", "hidden", "expected"),
+    [
+        ("blokus-dice", False, True),
+        ("number-drop", False, True),
+        ("number-drop", True, False),
+        ("deblockle", False, False),
+    ],
+)
+def test_only_a_sheet_whose_print_all_shows_is_certainly_in_sight(
+    *, game: str, hidden: bool, expected: bool, camera: CameraModel, pose: Pose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    update = HandDetector.update
+
+    def noting(
+        self: HandDetector, image: Image, time_s: float, *, in_sight: bool = False, small: Image | None = None
+    ) -> HandDetection:
+        told.append(in_sight)
+        return update(self, image, time_s, in_sight=in_sight, small=small)
+
+    monkeypatch.setattr(HandDetector, "update", noting)
+    monitor = HandMonitor(camera, default_layout(game).board, HandSettings())
+    frame = Frame(np.full((camera.size[1], camera.size[0], 3), 200, np.uint8), 1.0, 1, "")
+    card = Hindrance(HindranceKind.OBJECT, "an object is over a1", ("a1",))
+    monitor.with_hand(frame, pose, Reading(1, 1.0, {}, (card,) * hidden))
+    assert told == [expected]
+
+
+# What looks like a hand and has not moved for long is an object, and hides more around it.
+
+HAND, OBJECT = HindranceKind.HAND, HindranceKind.OBJECT
+
+
+def thing(column: int, kind: HindranceKind = HAND, side: int = 20) -> Occlusion:
+    """A square thing from that column on."""
+    pixels = np.zeros((60, 120), dtype=np.bool_)
+    pixels[20 : 20 + side, column : column + side] = True
+    return Occlusion(kind, pixels, float(side * side))
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> StillThings:
+    monkeypatch.setattr(table_reader, "_STILLNESS_SETTINGS", StillnessSettings(still_s=10.0))
+    return StillThings(2)
+
+
+def kinds(still: StillThings, things: list[Occlusion], time_s: float) -> list[HindranceKind]:
+    return [one.kind for one in still.judged(things, time_s)]
+
+
+def test_a_hand_that_does_not_move_becomes_an_object_and_stays_one(still: StillThings) -> None:
+    assert still.due_s == math.inf
+    assert [kinds(still, [thing(10)], time_s) for time_s in (5.0, 14.9, 15.0, 99.0)] == [
+        [HAND],
+        [HAND],
+        [OBJECT],
+        [OBJECT],
+    ]
+
+
+def test_it_is_due_when_it_has_lain_still_for_long_enough(still: StillThings) -> None:
+    still.judged([thing(10)], 5.0)
+    still.judged([thing(10), thing(60)], 8.0)
+    assert still.due_s == 15.0
+    still.judged([thing(10), thing(60)], 15.0)
+    assert still.due_s == 18.0
+    still.judged([thing(10), thing(60)], 18.0)
+    assert still.due_s == math.inf
+
+
+def test_a_hand_that_moves_slowly_stays_a_hand(still: StillThings) -> None:
+    for second in range(60):
+        # each step is within what counts as the same
+        assert kinds(still, [thing(10 + second // 4)], float(second)) == [HAND]
+
+
+def test_a_hand_that_was_gone_starts_anew(still: StillThings) -> None:
+    still.judged([thing(10)], 0.0)
+    still.judged([], 1.0)
+    assert kinds(still, [thing(10)], 10.5) == [HAND]
+
+
+def test_each_hand_is_followed_by_itself(still: StillThings) -> None:
+    assert kinds(still, [thing(10), thing(60)], 0.0) == [HAND, HAND]
+    assert kinds(still, [thing(70), thing(10), thing(100, OBJECT)], 10.0) == [HAND, OBJECT, OBJECT]
+
+
+def test_an_object_hides_its_edge_too(still: StillThings) -> None:
+    still.judged([thing(10)], 0.0)
+    hidden = still.judged([thing(10)], 10.0)[0]
+    assert np.array_equal(hidden.pixels, thing(8, side=24).pixels[[*range(2, 60), 0, 1]])
+    assert hidden.area_mm2 == 400.0
+    assert not thing(10).pixels[19, 10]

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from vision.errors import EnrolmentError, WeightsError
 from vision.geometry import CubeSolid
+from vision.layout.pieces import Surface
+from vision.layout.table import default_layout
+from vision.readers.dice.networks import WEIGHTS, Networks
+from vision.readers.dice.printed import PrintedFaces
+from vision.readers.enrolment import PositionText
+from vision.readers.ink.network import InkNetwork
+from vision.readers.networks import Network, checksums
 from vision.readers.probabilities import empty_place, occupied_place, softmax
+from vision.readers.stacks.finder import StackFinder
+from vision.readers.stacks.network import StackNetwork
 from vision.reading import PlacePicture
 
 PICTURE = PlacePicture(np.zeros((4, 4), dtype=np.float32), (1.0, 2.0))
@@ -122,3 +134,115 @@ def test_a_softmax_with_a_uniform_share() -> None:
     assert shares["b"] == pytest.approx(0.9 / (1 + odds) + 0.05)
     far = softmax({"a": 5000.0, "b": 0.0, "c": 0.0}, 1.0, 0.003)
     assert far == pytest.approx({"a": 0.998, "b": 0.001, "c": 0.001})
+
+
+# Positions of pieces as an owner writes them.
+
+BOARD = default_layout("deblockle").board
+
+
+def _shell(text: str, _: Surface) -> str | None:
+    if text == "broken":
+        raise EnrolmentError("no shell is broken")
+    return text if text.endswith("shell") else None
+
+
+SHELLS = PositionText("shell", '"a4=red shell"', _shell, record=("colour", "kind"))
+EXPECTED = {"a4": "red shell", "b5": "blue, pale shell"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a4=red shell, b5=blue, pale shell",
+        "A4 = red shell;b5:blue, pale shell",
+        "\n a4=red shell\nb5=blue, pale shell\n",
+        "a4=red shell;;b5=blue, pale shell;",
+    ],
+)
+def test_squares_are_separated_by_commas_semicolons_or_newlines(text: str) -> None:
+    assert SHELLS.read(text, BOARD) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        EXPECTED,
+        {"shells": EXPECTED},
+        {"a4": ["red", "shell"], "b5": "blue, pale shell"},
+        {"A4": " red shell ", " b5": "blue, pale shell"},
+        {
+            "shells": [
+                {"cell": "a4", "colour": "red", "kind": "shell"},
+                {"cell": "b5", "colour": "blue, pale", "kind": "shell"},
+            ]
+        },
+    ],
+)
+def test_a_file_holds_squares_or_a_list_of_pieces(data: object, tmp_path: Path) -> None:
+    for path in (tmp_path / "position.json", tmp_path / "position"):
+        path.write_text(json.dumps(data), encoding="utf-8")
+        assert SHELLS.read(str(path), BOARD) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "name no shell; expected such as .a4=red shell"),
+        ("a4=red shell, a4=blue shell", "the square a4 is given twice"),
+        ("h9=red shell", "the positions name 'h9': no square 'h9'"),
+        ("a4=red stone", "cannot read the position 'a4=red stone'; expected such as"),
+        ("a4=red shell; rest", "cannot read the position 'rest'"),
+        ("a4=broken", "the positions put 'broken' on a4: no shell is broken"),
+        ("nowhere.json", "cannot read the positions nowhere.json"),
+        ("a4 red shell, " * 100, "cannot read the position 'a4 red shell, a4"),
+    ],
+)
+def test_an_unreadable_entry_is_named(text: str, message: str) -> None:
+    with pytest.raises(EnrolmentError, match=message):
+        SHELLS.read(text, BOARD)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"shells": [{"cell": "a4", "colour": "red"}]}, "the shells in .* each need cell, colour and kind .'kind'"),
+        ([["a4", "red shell"]], "hold a list; expected an object of squares"),
+        ({"shells": 3}, "hold a int; expected an object of squares"),
+        ({}, "name no shell"),
+    ],
+)
+def test_a_file_without_positions_is_refused(data: Any, message: str, tmp_path: Path) -> None:
+    (tmp_path / "position.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(EnrolmentError, match=message):
+        SHELLS.read(str(tmp_path / "position.json"), BOARD)
+
+
+def test_a_list_of_pieces_needs_a_name_for_each_kind(tmp_path: Path) -> None:
+    (tmp_path / "position.json").write_text(json.dumps({"shells": [{"cell": "a4"}]}), encoding="utf-8")
+    with pytest.raises(EnrolmentError, match="hold a list; expected an object of squares"):
+        PositionText("shell", "", _shell).read(str(tmp_path / "position.json"), BOARD)
+
+
+# Networks are loaded only from the files that were tested.
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    changed = bytearray((WEIGHTS / "faces.onnx").read_bytes())
+    changed[2000] ^= 1
+    (tmp_path / "faces.onnx").write_bytes(bytes(changed))
+    expected = checksums(WEIGHTS)["faces"]
+    with pytest.raises(WeightsError, match="are not those that were tested"):
+        Network(tmp_path / "faces.onnx", expected)
+    with pytest.raises(WeightsError, match="No such file"):
+        Network(tmp_path / "none.onnx", expected)
+
+
+@pytest.mark.parametrize("load", [Networks, PrintedFaces, StackNetwork, StackFinder, InkNetwork])
+def test_missing_and_torn_checksums_are_named(load: Callable[[Path], object], tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"\.json: No such file or directory; install the project again"):
+        load(tmp_path)
+    for name in ("weights.json", "printed.json"):
+        (tmp_path / name).write_text('{"temperature": 1', encoding="utf-8")
+    with pytest.raises(WeightsError, match=r"\.json are not valid JSON: .*; install the project again"):
+        load(tmp_path)

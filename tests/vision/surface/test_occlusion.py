@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 import pytest
 
 from tests.vision import photoreal
 from vision.frame import Image
-from vision.geometry import CubeSolid, project
+from vision.geometry import CameraModel, CubeSolid, Pose, Rectangle, project
+from vision.layout.pieces import GridSurface, Ink
+from vision.layout.table import default_layout
 from vision.locating.lines_and_markers import refine_by_grid
 from vision.locating.location import locate
 from vision.surface.occlusion import OcclusionDetector
 from vision.surface.plan import SurfacePlan
+from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 from vision.surface.view import SurfaceSampler
 
 NAME = "019.jpg"
@@ -114,3 +119,293 @@ def test_a_board_without_lines_leaves_the_pose_alone() -> None:
     flat = np.full_like(photoreal.picture(name), 140)
     pose = photoreal.pose(name)
     assert refine_by_grid(flat, photoreal.camera(name), pose, photoreal.LAYOUT, []) is pose
+
+
+# Objects covering a sheet of paper, as opposed to ink, print and shadow.
+
+ABOVE = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 420.0]))
+"""A camera straight above the sheet's middle."""
+SKIN, BLUE, WHITE, BLACK = (120, 150, 205), (190, 90, 40), (215, 215, 215), (12, 12, 12)
+WRITTEN = default_layout("number-drop").board
+FILLED = default_layout("blokus-dice").board
+
+
+@dataclass(frozen=True)
+class Coin:
+    """A coin: its middle, radius and colour."""
+
+    x_mm: float
+    y_mm: float
+    radius_mm: float
+    colour: tuple[int, int, int]
+
+
+def filled_cells(
+    sheet: GridSurface, colour: tuple[int, int, int], *cells: tuple[int, int], spilt_mm: float = -0.5
+) -> list[tuple[Rectangle, tuple[int, int, int]]]:
+    """Cells by column and row, filled with a colour and ``spilt_mm`` beyond their lines."""
+    size, left, near = sheet.cell_mm, sheet.bounds_mm.left_mm, sheet.bounds_mm.near_mm
+    return [
+        (
+            Rectangle(
+                left + column * size - spilt_mm,
+                left + (column + 1) * size + spilt_mm,
+                near + row * size - spilt_mm,
+                near + (row + 1) * size + spilt_mm,
+            ),
+            colour,
+        )
+        for column, row in cells
+    ]
+
+
+def sheet_with(
+    camera: CameraModel,
+    sheet: GridSurface,
+    parts: list[tuple[Rectangle, tuple[int, int, int]]],
+    *,
+    printed: bool = False,
+    blur_px: int = 1,
+    coin: Coin | None = None,
+) -> list[tuple[str, float]]:
+    """Coverings found on white paper with these parts coloured: kinds and areas in mm², largest first.
+
+    A ``printed`` grid lies below the parts, a ``coin`` on them.
+    """
+    image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
+    if printed:
+        image[:] = cv2.GaussianBlur(grid_of(camera, sheet), (blur_px, blur_px), 0)
+    for part, colour in parts:
+        corners = project(camera, ABOVE, part.corners_mm(sheet.height_mm))
+        cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), colour)
+    if coin is not None:
+        angles = np.linspace(0.0, 2 * np.pi, 60)
+        ring = np.column_stack(
+            [coin.x_mm + coin.radius_mm * np.cos(angles), coin.y_mm + coin.radius_mm * np.sin(angles)]
+        )
+        rim = project(camera, ABOVE, np.column_stack([ring, np.full(len(ring), sheet.height_mm)]))
+        cv2.fillConvexPoly(image, np.round(rim).astype(np.int32), coin.colour)
+    cover = SheetOcclusionDetector(camera, ABOVE, SheetPlan.of(sheet))
+    return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.sampler.view(image, [])).occlusions]
+
+
+def grid_of(camera: CameraModel, sheet: GridSurface) -> Image:
+    """The printed grid on white paper."""
+    image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
+    bounds, cell = sheet.bounds_mm, sheet.cell_mm
+    ends = [(x, bounds.near_mm, x, bounds.far_mm) for x in bounds.left_mm + cell * np.arange(sheet.columns + 1)]
+    ends += [(bounds.left_mm, y, bounds.right_mm, y) for y in bounds.near_mm + cell * np.arange(sheet.rows + 1)]
+    for x1, y1, x2, y2 in ends:
+        line = project(camera, ABOVE, np.array([[x1, y1, sheet.height_mm], [x2, y2, sheet.height_mm]]))
+        start, end = np.round(line).astype(int).tolist()
+        cv2.line(image, start, end, (90, 90, 90), 1)
+    return image
+
+
+def hand(sheet: GridSurface, wide_mm: float = 30.0) -> Rectangle:
+    """A rectangle from the right edge, halfway up, over the margin and two cells."""
+    bounds = sheet.bounds_mm
+    return Rectangle(bounds.right_mm - 2 * sheet.cell_mm, bounds.right_mm + 60.0, -wide_mm / 2, wide_mm / 2)
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_bare_paper_is_not_covered(camera: CameraModel, sheet: GridSurface) -> None:
+    assert sheet_with(camera, sheet, []) == []
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_an_object_that_enters_over_the_margin_is_a_hand(camera: CameraModel, sheet: GridSurface) -> None:
+    ((kind, area_mm2),) = sheet_with(camera, sheet, [(hand(sheet), SKIN)])
+    assert kind == "hand"
+    assert area_mm2 == pytest.approx(30.0 * (2 * sheet.cell_mm + Ink.on(sheet).margin_mm(sheet)), rel=0.15)
+
+
+def test_a_covering_on_the_cells_of_a_written_sheet_is_an_object(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    lying = Rectangle(-1.5 * cell, 1.5 * cell, -cell, cell)
+    ((kind, area_mm2),) = sheet_with(camera, WRITTEN, [(lying, BLUE)])
+    assert kind == "object"
+    assert area_mm2 == pytest.approx(6 * cell**2, rel=0.15)
+
+
+def test_a_black_object_is_no_shadow(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(Rectangle(0.0, 3 * cell, 0.0, 3 * cell), BLACK)])] == [
+        "object"
+    ]
+
+
+def test_a_blot_is_ink_until_it_is_larger_than_a_cell_and_a_half(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    assert sheet_with(camera, WRITTEN, [(Rectangle(0.0, cell, 0.0, cell), BLUE)]) == []
+    assert sheet_with(camera, WRITTEN, [(Rectangle(0.0, 2 * cell, 0.0, cell), BLUE)])
+
+
+def test_a_stroke_is_ink_however_long(camera: CameraModel) -> None:
+    bounds = WRITTEN.bounds_mm
+    assert sheet_with(camera, WRITTEN, [(Rectangle(-1.0, 1.0, bounds.near_mm, bounds.far_mm), BLUE)]) == []
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_a_grey_shadow_covers_nothing(camera: CameraModel, sheet: GridSurface) -> None:
+    assert sheet_with(camera, sheet, [(hand(sheet, 60.0), (140, 140, 140))]) == []
+
+
+def test_squares_filled_with_a_pen_are_ink_and_another_colour_is_an_object(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    patch = Rectangle(-2 * cell, 2 * cell, -2 * cell, 2 * cell)
+    red, purple = (70, 60, 225), (205, 90, 165)
+    assert sheet_with(camera, FILLED, [(patch, red)]) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, purple)])] == ["object"]
+
+
+def test_a_marker_in_a_corner_of_the_margin_is_no_hand(camera: CameraModel) -> None:
+    bounds = WRITTEN.bounds_mm
+    corner = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, bounds.far_mm + 3.0, bounds.far_mm + 16.0)
+    beside = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, -6.5, 6.5)
+    assert sheet_with(camera, WRITTEN, [(corner, BLACK)]) == []
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(beside, BLACK)])] == ["object"]
+
+
+@pytest.mark.parametrize(("deep_mm", "kind"), [(13.0, "object"), (20.0, "object"), (60.0, "hand")])
+def test_a_die_on_the_margin_is_an_object_and_an_arm_is_a_hand(camera: CameraModel, deep_mm: float, kind: str) -> None:
+    edge = WRITTEN.bounds_mm.right_mm + 2.0
+    lying = Rectangle(edge, edge + 16.0, -deep_mm / 2, deep_mm / 2)
+    assert [found for found, _ in sheet_with(camera, WRITTEN, [(lying, SKIN)])] == [kind]
+
+
+def test_a_finger_on_an_outer_cell_is_a_hand(camera: CameraModel) -> None:
+    edge = WRITTEN.bounds_mm.right_mm
+    finger = Rectangle(edge - 8.0, edge + 18.0, -7.0, 7.0)
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(finger, SKIN)])] == ["hand"]
+
+
+def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    bounds = WRITTEN.bounds_mm
+    small = Rectangle(bounds.left_mm + cell, bounds.left_mm + 3 * cell, bounds.far_mm - 3 * cell, bounds.far_mm - cell)
+    found = sheet_with(camera, WRITTEN, [(hand(WRITTEN, 50.0), SKIN), (small, BLUE)])
+    assert [kind for kind, _ in found] == ["hand", "object"]
+    assert found[0][1] > found[1][1]
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_an_object_as_pale_as_paper_is_found_by_the_lines_it_hides(camera: CameraModel, sheet: GridSurface) -> None:
+    cell = sheet.cell_mm
+    shift = cell / 2 * (sheet.columns % 2)
+    pale = Rectangle(shift - 1.2 * cell, shift + 1.2 * cell, -1.2 * cell, 1.2 * cell), (220, 210, 222)
+    assert sheet_with(camera, sheet, [], printed=True) == []
+    assert sheet_with(camera, sheet, [pale]) == []
+    ((kind, area_mm2),) = sheet_with(camera, sheet, [pale], printed=True)
+    assert kind == "object"
+    assert cell**2 < area_mm2 < 13 * cell**2
+
+
+def test_writing_over_lines_covers_nothing(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    left, near = WRITTEN.bounds_mm.left_mm, WRITTEN.bounds_mm.near_mm
+    thick_mm = 0.15 * cell
+    loop = [
+        (Rectangle(left + cell, left + 3 * cell, near + row * cell, near + row * cell + thick_mm), BLUE)
+        for row in (1, 2, 3)
+    ]
+    loop += [
+        (Rectangle(left + column * cell, left + column * cell + thick_mm, near + cell, near + 3 * cell), BLUE)
+        for column in (1, 2, 3)
+    ]
+    assert sheet_with(camera, WRITTEN, loop, printed=True) == []
+
+
+def test_no_pale_object_is_found_in_a_picture_too_blurred_for_lines(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    pale = Rectangle(-1.2 * cell, 1.2 * cell, -1.2 * cell, 1.2 * cell), WHITE
+    assert sheet_with(camera, WRITTEN, [pale], printed=True, blur_px=61) == []
+
+
+def test_wood_is_no_ink_though_its_hue_is_between_red_and_yellow(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    patch = Rectangle(-cell, cell, -cell, cell)
+    wood, yellow_in_shadow = (26, 46, 78), (20, 90, 105)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, wood)])] == ["object"]
+    assert sheet_with(camera, FILLED, [(patch, yellow_in_shadow)]) == []
+
+
+def test_the_lit_side_of_a_wooden_object_belongs_to_it(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    top = Rectangle(-cell, cell, -cell, cell), (26, 46, 78)
+    side = Rectangle(-cell, cell, cell, 3 * cell), (52, 80, 127)
+    assert sheet_with(camera, FILLED, [side]) == []
+    ((kind, area_mm2),) = sheet_with(camera, FILLED, [top, side])
+    assert kind == "object"
+    assert area_mm2 == pytest.approx(8 * cell**2, rel=0.15)
+
+
+RED, YELLOW, GREEN = (70, 62, 200), (60, 190, 235), (75, 145, 50)
+COPPER, TINGE = (71, 104, 172), (163, 141, 138)
+WRITTEN_IN = filled_cells(FILLED, RED, (1, 1), (2, 1), (2, 2), (3, 2)) + filled_cells(
+    FILLED, YELLOW, (7, 8), (7, 7), (8, 7), (8, 6)
+)
+
+
+@pytest.mark.parametrize("radius_cells", [0.7, 0.85, 1.0])
+@pytest.mark.parametrize("off_cells", [0.0, 0.2, 0.35])
+def test_a_coin_across_lines_is_an_object_even_if_it_is_red(
+    camera: CameraModel, radius_cells: float, off_cells: float
+) -> None:
+    cell = FILLED.cell_mm
+    coin = Coin(off_cells * cell, off_cells * cell / 2, radius_cells * cell, RED)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, WRITTEN_IN, printed=True, coin=coin)] == ["object"]
+
+
+def test_a_coin_within_a_cell_is_an_object_if_its_hue_is_between_those_of_the_pens(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    coin = Coin(cell / 2, cell / 2, 0.6 * cell, COPPER)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, WRITTEN_IN, printed=True, coin=coin)] == ["object"]
+
+
+@pytest.mark.parametrize("off_cells", [0.0, 0.3])
+def test_a_coin_over_cells_filled_with_another_pen_is_an_object(camera: CameraModel, off_cells: float) -> None:
+    cell = FILLED.cell_mm
+    block = filled_cells(FILLED, RED, *((column, row) for column in range(3, 7) for row in range(3, 7)), spilt_mm=0.5)
+    coin = Coin(off_cells * cell, 0.0, 0.9 * cell, YELLOW)
+    assert sheet_with(camera, FILLED, block, printed=True) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, block, printed=True, coin=coin)] == ["object"]
+
+
+@pytest.mark.parametrize(("middle_cells", "radius_cells"), [(0.5, 0.74), (0.6, 0.66), (0.6, 0.8)])
+def test_a_coin_between_cells_filled_with_other_pens_is_an_object(
+    camera: CameraModel, middle_cells: float, radius_cells: float
+) -> None:
+    cell = FILLED.cell_mm
+    parts = filled_cells(FILLED, RED, (4, 5), (3, 5)) + filled_cells(FILLED, GREEN, (5, 4), (5, 3))
+    coin = Coin(middle_cells * cell, middle_cells * cell, radius_cells * cell, YELLOW)
+    assert sheet_with(camera, FILLED, parts, printed=True) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, parts, printed=True, coin=coin)] == ["object"]
+
+
+def test_a_grey_card_that_is_as_colourful_as_ink_where_lines_meet_is_an_object(camera: CameraModel) -> None:
+    side = 0.9 * FILLED.cell_mm
+    card = [(Rectangle(-side, side, -side, side), (165, 165, 165)), (Rectangle(-4.0, 4.0, -4.0, 4.0), TINGE)]
+    assert [kind for kind, _ in sheet_with(camera, FILLED, card, printed=True)] == ["object"]
+
+
+@pytest.mark.parametrize("spilt_mm", [-2.0, -0.5, 1.0, 2.5])
+def test_cells_filled_carelessly_are_ink(camera: CameraModel, spilt_mm: float) -> None:
+    block = filled_cells(FILLED, RED, (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 5), spilt_mm=spilt_mm)
+    line = filled_cells(FILLED, YELLOW, (5, 7), (6, 7), (7, 7), (7, 6), spilt_mm=spilt_mm)
+    beside = filled_cells(FILLED, BLUE, (4, 2), (4, 3), (3, 3), spilt_mm=spilt_mm)
+    assert sheet_with(camera, FILLED, block + line + beside, printed=True) == []
+
+
+def test_a_blue_sleeve_that_reaches_in_is_a_hand_over_the_cells_too(camera: CameraModel) -> None:
+    ((kind, area_mm2),) = sheet_with(camera, FILLED, [(hand(FILLED), BLUE)], printed=True)
+    assert kind == "hand"
+    assert area_mm2 == pytest.approx(30.0 * (2 * FILLED.cell_mm + Ink.on(FILLED).margin_mm(FILLED)), rel=0.2)
+
+
+def test_ink_spilt_over_the_edge_of_the_grid_is_no_hand(camera: CameraModel) -> None:
+    bounds, last = FILLED.bounds_mm, FILLED.columns - 1
+    navy = (130, 60, 45)
+    cells = filled_cells(FILLED, navy, *((last, row) for row in range(2, 8)))
+    spilt = Rectangle(bounds.right_mm - 1.0, bounds.right_mm + 4.0, bounds.near_mm + 30.0, bounds.far_mm - 30.0)
+    assert sheet_with(camera, FILLED, [*cells, (spilt, navy)], printed=True) == []

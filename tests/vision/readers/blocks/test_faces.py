@@ -6,16 +6,37 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.effort import some
+from tests.effort import cases, some
+from tests.present import present
+from tests.vision import photoreal
+from tests.vision.readers.blocks import drawn
 from tests.vision.readers.blocks.drawn import FACES, INK, LOOKS, SIDE_MM, SYMBOLS, Face, Light, plane_picture
 from vision.frame import FloatImage
-from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, log_ratio
+from vision.geometry import Rectangle, project
+from vision.layout.pieces import BlockPieces
+from vision.readers.blocks.appearance import (
+    BlockAppearance,
+    TemplateBank,
+    correlations,
+    drawn_mask,
+    log_ratio,
+    peak_between,
+    unit_rows,
+    windows_of,
+)
 from vision.readers.blocks.faces import (
+    FINE_PX_PER_MM,
     TURNS_DEG,
+    CloseFitter,
     ColourMetric,
     FaceFinder,
     FaceFit,
+    RoughFace,
+    RoughFinder,
+    _Upright,
     contrast_views,
     edge_clarity,
     face_and_ink,
@@ -23,7 +44,7 @@ from vision.readers.blocks.faces import (
     rough_centre,
     view_weights,
 )
-from vision.sampling import PlaneWindow
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 WINDOW = PlaneWindow(-60.0, 60.0, 120.0, 120.0, 40.0, 1.5)
 FINDER = FaceFinder(LOOKS, SIDE_MM, WINDOW.px_per_mm)
@@ -187,3 +208,181 @@ def test_a_symbol_is_read_where_an_overexposed_block_shows_no_edge(symbol: str) 
     picture = np.clip(plane_picture([face], WINDOW, (1.0, 1.0, 1.0), noise=0.0), 0, 1)
     found = fit_face(ANY_COLOUR, picture, WINDOW, (0.0, 0.0))
     assert (found.symbol, found.edges) == (symbol, pytest.approx(1.0))
+
+
+# The vectorised face search agrees with sliding turned masks over the picture.
+
+LAYOUT = photoreal.LAYOUT
+SIDE_MM_FACE_SEARCH = BlockPieces.on(LAYOUT.board).side_mm
+HEIGHT_MM = LAYOUT.board.height_mm + SIDE_MM_FACE_SEARCH
+
+
+@pytest.fixture(scope="module", params=photoreal.BOARDS)
+def found(request: pytest.FixtureRequest) -> tuple[str, PlaneGrid, list[RoughFace]]:
+    name = str(request.param)
+    grid = PlaneGrid.of(
+        photoreal.camera(name), photoreal.pose(name), Rectangle(-190.0, 190.0, -190.0, 190.0), HEIGHT_MM
+    )
+    image = photoreal.frame(name).image
+    return (
+        name,
+        grid,
+        RoughFinder(photoreal.looks(), SIDE_MM_FACE_SEARCH).find(image, grid, LAYOUT.board, LAYOUT.places, 0.5),
+    )
+
+
+def blocks_in_sight(name: str) -> set[str]:
+    return {
+        place
+        for place in LAYOUT.places
+        if photoreal.expected_look(name, place) != "empty" and place not in photoreal.EXPECTED[name].get("hidden", ())
+    }
+
+
+def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, list[RoughFace]]) -> None:
+    name, _, sights = found
+    if photoreal.EXPECTED[name]["hand"]:
+        pytest.skip("a hand hides some blocks")
+    assert blocks_in_sight(name) <= {sight.place for sight in sights}
+
+
+def test_a_place_is_read_the_same_alone_and_with_all_others(
+    found: tuple[str, PlaneGrid, list[RoughFace]],
+) -> None:
+    name, grid, sights = found
+    finder = RoughFinder(photoreal.looks(), SIDE_MM_FACE_SEARCH)
+    for sight in sights[:6]:
+        (alone,) = finder.find(photoreal.frame(name).image, grid, LAYOUT.board, [sight.place], 0.5)
+        assert (alone.x_mm, alone.y_mm, alone.fit) == pytest.approx((sight.x_mm, sight.y_mm, sight.fit), abs=1e-3)
+
+
+def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, list[RoughFace]]) -> None:
+    name, grid, sights = found
+    image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
+    clear = [sight for sight in sights if sight.fit > 0.75]
+    judge = ColourMetric(photoreal.looks().colours, 0.2)
+    distances = [judge.distances(sight.face, sight.ink) for sight in clear]
+    colours = [min(one, key=one.__getitem__) for one in distances]
+    fits = CloseFitter(photoreal.looks(), SIDE_MM_FACE_SEARCH).fit(image, grid, clear, colours)
+    window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, FINE_PX_PER_MM)
+    light = linear_light(sample(image, plane_map(camera, pose, window)))
+    looks = photoreal.looks()
+    plain = {
+        name: FaceFinder(BlockAppearance({name: colour}, looks.masks), SIDE_MM_FACE_SEARCH, FINE_PX_PER_MM)
+        for name, colour in looks.colours.items()
+    }
+    compared = 0
+    for sight, fit, colour in zip(clear, fits, colours, strict=True):
+        slow = fit_face(plain[colour], light, window, (sight.x_mm, sight.y_mm))
+        if slow.correlation < 0.8:
+            continue
+        compared += 1
+        fit = present(fit)
+        assert fit.symbol == slow.symbol
+        assert np.hypot(fit.x_mm - slow.x_mm, fit.y_mm - slow.y_mm) < 1.5
+        assert abs(fit.turned_deg - slow.turned_deg) <= 6.0
+        assert fit.correlation > slow.correlation - 0.05
+        assert 0.7 < fit.edges / slow.edges < 1.15
+    assert compared >= 3
+
+
+def test_rough_sights_are_near_those_of_sliding_masks(
+    found: tuple[str, PlaneGrid, list[RoughFace]],
+) -> None:
+    name, _, sights = found
+    image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
+    finder = FaceFinder(photoreal.looks(), SIDE_MM_FACE_SEARCH, 1.0)
+    for sight in sights:
+        if sight.fit > 0.8 and sight.place in blocks_in_sight(name):
+            x, y = LAYOUT.centre_mm(sight.place)
+            window = PlaneWindow(x - 40.0, y + 40.0, 80.0, 80.0, HEIGHT_MM, 1.0)
+            light = linear_light(sample(image, plane_map(camera, pose, window)))
+            column, row = rough_centre(finder, light, window.to_pixels(x, y), 10.0)
+            seen_mm = window.left_mm + column + 0.5, window.far_mm - row - 0.5
+            assert math.dist((sight.x_mm, sight.y_mm), seen_mm) < 2.0
+
+
+def test_the_rotation_bonus_favours_upright_faces_and_clear_edges() -> None:
+    sights = [0, 0, 0, 1]
+    turned = _Upright(
+        np.array(sights), np.array([0.0, 30.0, -30.0, 0.0]), np.zeros((4, 2)), np.zeros((4, 1, 1, 3), np.float32)
+    )
+    clarity = np.ones((2, len(TURNS_DEG)))
+    clarity[1] = np.e
+    bonus = CloseFitter._rotation_bonuses(turned, clarity)
+    assert bonus == pytest.approx([0.0, -0.018, -0.018, 0.06])
+
+
+@pytest.mark.parametrize("turned_deg", [0.0, 33.0, -24.0])
+def test_a_turned_face_is_sampled_upright(turned_deg: float) -> None:
+    """In a picture whose levels encode each pixel's position."""
+    columns, rows = np.meshgrid(np.arange(drawn.CAMERA.size[0]), np.arange(drawn.CAMERA.size[1]))
+    image = np.dstack([columns // 4, rows // 4, np.zeros_like(rows)]).astype(np.uint8)
+    pose, middle = drawn.seen_from(), (20.0, -35.0)
+    grid = PlaneGrid.of(drawn.CAMERA, pose, drawn.BOARD.bounds_mm, 40.0)
+    fitter = CloseFitter(drawn.LOOKS, drawn.SIDE_MM)
+    seen = fitter._sample_upright(image, grid, [(0, turned_deg, middle)], fitter._coarse, 2)
+    side = fitter._coarse.side_px + 4
+    assert seen.light.shape == (1, side, side, 3)
+    turn = np.deg2rad(turned_deg)
+    for row, column in ((0, 0), (0, side - 1), (side - 1, 0), (side // 2, 2)):
+        right, up = (column - (side - 1) / 2) / 0.75, ((side - 1) / 2 - row) / 0.75
+        x, y = (
+            middle[0] + right * np.cos(turn) - up * np.sin(turn),
+            middle[1] + right * np.sin(turn) + up * np.cos(turn),
+        )
+        level = project(drawn.CAMERA, pose, [[x, y, 40.0]])[0] / 4 - 0.375
+        least, most = (linear_light(np.round(level + by).astype(np.uint8)[None])[0] for by in (-1, 1))
+        assert (least <= seen.light[0, row, column, :2]).all()
+        assert (seen.light[0, row, column, :2] <= most).all()
+
+
+# Correlating many masks with many patches at once gives each one's correlation coefficient.
+
+BANK = TemplateBank.of(
+    {symbol: drawn_mask(symbol, 60) for symbol in ("star", "cross", "hoops")}, 30.0, 0.75, (0.6, 1.2)
+)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.001, 1.0), st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=cases(40))
+def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: float, level: float) -> None:
+    rng = np.random.default_rng(seed)
+    side = BANK.side_px + 4
+    patches = (level + contrast * rng.random((3, side, side))).astype(np.float32)
+    found = correlations(windows_of(patches, BANK.side_px), BANK.rows)
+    assert found.shape == (3, 5, 5, len(BANK.rows))
+    for _ in range(30):
+        patch, down, across, index = (int(rng.integers(size)) for size in found.shape)
+        window = patches[patch, down : down + BANK.side_px, across : across + BANK.side_px].astype(np.float64)
+        expected = np.corrcoef(window.ravel(), BANK.masks[index].ravel())[0, 1]
+        assert found[patch, down, across, index] == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_patch_without_contrast_correlates_with_nothing() -> None:
+    flat = np.full((1, BANK.side_px, BANK.side_px), 0.4, dtype=np.float32)
+    assert (correlations(windows_of(flat, BANK.side_px), BANK.rows) == -1).all()
+
+
+def test_the_bank_holds_each_symbol_in_each_turn_that_looks_different() -> None:
+    turns = {
+        symbol: {q for s, q in zip(BANK.symbols, BANK.quarters, strict=True) if s == symbol} for symbol in BANK.symbols
+    }
+    assert turns == {"star": {0, 1, 2, 3}, "cross": {0}, "hoops": {0, 1, 2, 3}}
+    assert set(BANK.columns_of("star", 0.6)) | set(BANK.columns_of("star", 1.2)) == set(range(8))
+    assert unit_rows(BANK.rows) == pytest.approx(BANK.rows, abs=1e-5)
+
+
+@given(st.floats(-0.49, 0.49), st.floats(-0.49, 0.49))
+def test_a_peak_between_places_is_found(down: float, across: float) -> None:
+    rows, columns = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
+    scores = (1 - 0.1 * (rows - 2 - down) ** 2 - 0.1 * (columns - 2 - across) ** 2).astype(np.float32)
+    assert peak_between(scores, 2, 2) == pytest.approx((down, across), abs=1e-3)
+
+
+@pytest.mark.parametrize(("row", "column"), [(1, 1), (1, 4), (3, 1), (3, 4), (0, 2), (4, 2), (2, 0), (2, 5), (0, 5)])
+def test_a_peak_is_found_up_to_the_place_beside_the_border(row: int, column: int) -> None:
+    rows, columns = np.meshgrid(np.arange(5.0), np.arange(6.0), indexing="ij")
+    scores = (1 - 0.1 * (rows - row - 0.3) ** 2 - 0.1 * (columns - column + 0.2) ** 2).astype(np.float32)
+    down, across = 0.3 if 0 < row < 4 else 0.0, -0.2 if 0 < column < 5 else 0.0
+    assert peak_between(scores, row, column) == pytest.approx((down, across), abs=1e-3)

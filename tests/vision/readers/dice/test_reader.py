@@ -1,21 +1,41 @@
 """Dice in a tray under a calibrated camera: synthetic pictures through the whole table reader."""
 
+import importlib
+import math
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
-from benchmarks.scene.dice_variety import TrayPicture, tray_of_six, tray_picture
+from benchmarks.scene.dice_variety import DicePicture, TrayPicture, dice_picture, tray_of_six, tray_picture
 from referee.judge.dice import pool_dice
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, pip_faces
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import some
-from vision.errors import LayoutError
-from vision.frame import Frame
+from vision.errors import FrameError, LayoutError
+from vision.frame import Frame, Image
 from vision.geometry import project
 from vision.layout.pieces import DicePieces, NamedPieces
 from vision.layout.table import layout_from_json
+from vision.readers.dice import photographs
+from vision.readers.dice.finding import FoundDie
+from vision.readers.dice.networks import (
+    CLASSES,
+    CROP_PX,
+    WEIGHTS,
+    Networks,
+    SquareView,
+    crop,
+    normalised,
+    shipped,
+    square_input,
+)
+from vision.readers.dice.photographs import read_photograph
+from vision.readers.dice.printed import PRINTED, PrintedFaces
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import table_reader
@@ -209,3 +229,256 @@ def test_the_dice_settings_of_a_layout() -> None:
     assert DicePieces.on(plain) == DicePieces()
     with pytest.raises(LayoutError, match="has no dice on the tray"):
         DiceReader(replace(plain, pieces=NamedPieces("coins")))
+
+
+# Dice in photographs without a known camera or layout.
+
+
+@pytest.fixture(scope="module")
+def six() -> Image:
+    """A picture of six dice."""
+    return tray_of_six(8.0).image[160:560, 420:860]
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_six_dice_of_any_size_are_read(six: Image, scale: float) -> None:
+    image = np.asarray(cv2.resize(six, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+    seen = read_photograph(image, shipped())
+    assert sorted(str(die.value) for die in seen) == ["1", "2", "3", "4", "5", "6"]
+    for die in seen:
+        left, top, right, bottom = die.box
+        assert 20 * scale < right - left < 80 * scale
+        assert bottom - top == pytest.approx(right - left, abs=0.3)
+        assert 0.4 < die.probability <= 1.0
+
+
+class MoonsOrSuns:
+    """Fake learned faces: always more likely a moon than a sun."""
+
+    def probabilities(self, square: object) -> dict[str, float]:
+        return {"sun": 0.3, "moon": 0.7}
+
+
+def test_dice_are_read_by_learned_faces(six: Image) -> None:
+    faces: Any = MoonsOrSuns()
+    seen = read_photograph(six, shipped(), faces=faces)
+    assert [die.value for die in seen] == ["moon"] * 6
+    assert all(0.35 < die.probability <= 0.7 for die in seen)
+
+
+def test_a_picture_without_dice_has_none() -> None:
+    assert read_photograph(np.full((300, 400, 3), 128, dtype=np.uint8), shipped()) == ()
+
+
+def test_a_picture_that_is_too_small_is_refused() -> None:
+    with pytest.raises(FrameError, match=r"small\.png is 40 x 30 pixels; dice need at least 48 x 48"):
+        read_photograph(np.zeros((30, 40, 3), dtype=np.uint8), shipped(), "small.png")
+
+
+def test_a_large_photograph_is_reduced_and_its_boxes_are_in_its_own_pixels(six: Image) -> None:
+    large = np.asarray(cv2.resize(six, None, fx=4, fy=4, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+    boxes = [np.array(die.box) for die in read_photograph(large, shipped())]
+    for die, four in zip(read_photograph(six, shipped()), boxes, strict=True):
+        assert four / 4 == pytest.approx(np.array(die.box), abs=4.0)
+
+
+PLACE_PX = (100.0, 80.0)
+
+
+def found(side_px: float, heat: float = 0.9, place_px: tuple[float, float] = PLACE_PX, **chances: float) -> FoundDie:
+    """A die that was found, with these probabilities of values (as ``_3``) and of the other classes."""
+    named = {name.removeprefix("_"): chance for name, chance in chances.items()}
+    probabilities = np.array([named.get(name, 0.0) for name in CLASSES], dtype=np.float32)
+    return FoundDie(*place_px, side_px, heat, probabilities, np.zeros((4, 4, 3), dtype=np.uint8))
+
+
+def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[float, int | str | None, float]]:
+    """Width, value and probability of each die of a photograph in which these were found."""
+    monkeypatch.setattr(photographs, "find_dice", lambda *_: dice)
+    seen = read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    assert all(end == round(end, 1) for die in seen for end in die.box)
+    return [(die.box[2] - die.box[0], die.value, die.probability) for die in seen]
+
+
+def test_dice_from_ten_pixels_to_almost_half_of_the_picture_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[float, float]] = []
+
+    def find(_image: object, _networks: object, sides: tuple[float, float], *_: object) -> tuple[FoundDie, ...]:
+        asked.append(sides)
+        return ()
+
+    monkeypatch.setattr(photographs, "find_dice", find)
+    read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    read_photograph(np.zeros((1600, 3200, 3), dtype=np.uint8), shipped())
+    assert np.array(asked) == pytest.approx(np.array([(10.0, 90.0), (10.0, 0.45 * 800)]))
+
+
+@pytest.mark.parametrize(
+    ("side_px", "heat", "count"),
+    [(20 / 1.7, 0.3, 2), (20 / 1.9, 0.3, 1), (20 / 1.9, 0.5, 2), (20 * 1.7, 0.3, 2), (20 * 1.9, 0.3, 1)],
+)
+def test_a_weak_die_of_another_size_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, side_px: float, heat: float, count: int
+) -> None:
+    assert len(read_found(monkeypatch, found(20.0, _3=1.0), found(side_px, heat, _3=1.0))) == count
+
+
+@pytest.mark.parametrize(
+    ("place_px", "box"),
+    [
+        ((100.0, 80.0), (70.4, 50.4, 129.6, 109.6)),
+        ((10.0, 195.0), (0, 165.4, 39.6, 200)),
+        ((295.0, 5.0), (265.4, 0, 300, 34.6)),
+    ],
+)
+def test_a_box_holds_the_die_within_the_picture(
+    monkeypatch: pytest.MonkeyPatch, place_px: tuple[float, float], box: tuple[float, ...]
+) -> None:
+    monkeypatch.setattr(photographs, "find_dice", lambda *_: [found(40.0, place_px=place_px, _3=1.0)])
+    (seen,) = read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    assert seen.box == pytest.approx(box)
+
+
+def test_sizes_are_averaged_over_clearly_seen_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths = [width for width, _, _ in read_found(monkeypatch, *(found(side, _3=1.0) for side in (16.0, 20.0, 25.0)))]
+    assert sorted(widths) == pytest.approx([1.48 * (side * 20) ** 0.5 for side in (16.0, 20.0, 25.0)], abs=0.11)
+    weak = [width for width, _, _ in read_found(monkeypatch, *(found(side, 0.3, _3=1.0) for side in (16.0, 25.0)))]
+    assert sorted(weak) == pytest.approx([1.48 * 16, 1.48 * 25], abs=0.11)
+
+
+def test_the_probability_of_a_value_includes_that_of_a_flat_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.5, _4=0.1, cocked=0.2, nothing=0.2))
+    assert value == 3
+    assert probability == pytest.approx(0.8 * 0.75 * 0.5 / 0.6, abs=1e-3)
+    ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.2, cocked=0.6, nothing=0.2))
+    assert value is None
+    assert probability == pytest.approx(0.6, abs=1e-3)
+    ((_, value, _),) = read_found(monkeypatch, found(20.0, _3=0.5, cocked=0.5))
+    assert value == 3
+
+
+# The shipped networks: size and accuracy.
+
+LARGEST_BYTES = 1_000_000
+
+
+@pytest.mark.parametrize("left_out", ["printed", "faces"])
+def test_the_weights_are_small(left_out: str) -> None:
+    """Pips or printed faces are read, so one of these two networks is always left out."""
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir() if path.stem != left_out) < LARGEST_BYTES
+
+
+@pytest.mark.skipif(not hasattr(cv2.dnn, "ENGINE_CLASSIC"), reason="this OpenCV has one engine only")
+def test_opencv_uses_the_engine_that_is_faster_for_small_networks() -> None:
+    network = shipped().faces._network
+    kinds = {network.getLayer(name).type for name in network.getLayerNames()}
+    assert "Convolution" in kinds
+
+
+def test_the_finder_is_given_levels_from_minus_one_to_one() -> None:
+    image = np.zeros((4, 8, 3), dtype=np.uint8)
+    image[2, 5] = (128, 192, 255)
+    given = normalised(image)
+    assert given.shape == (3, 4, 8)
+    assert given[:, 2, 5].tolist() == [0.0, 0.5, 127 / 128]
+    assert given[:, 0, 0].tolist() == [-1.0, -1.0, -1.0]
+
+
+def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
+    cut, shows = [], []
+    for picture in pictures:
+        for die in picture.dice:
+            if die.in_sight and die.side_px > 14:
+                slant = picture.slant_at(die.x_px, die.y_px)
+                view = SquareView() if slant is None else SquareView.of(slant)
+                square = crop(picture.image, die.x_px, die.y_px, die.side_px, view)
+                cut.append(square_input([square], [view])[0])
+                shows.append(die.shows)
+    return np.stack(cut), shows
+
+
+def test_synthetic_dice_are_classified() -> None:
+    batch, shows = squares([dice_picture(np.random.default_rng([2024, number]), 160) for number in range(14)])
+    given = shipped().faces.run(batch)[:, : len(CLASSES)]
+    said = [CLASSES[int(one.argmax())] for one in given]
+    right = sum(a == b for a, b in zip(said, shows, strict=True))
+    assert len(shows) > 25
+    assert right / len(shows) > 0.6
+
+
+@pytest.mark.parametrize("side_px", [10.0, 20.0, 34.0, 55.0, 140.0])
+@pytest.mark.parametrize("at", [(150, 120), (40, 35), (260, 45), (45, 255)])
+@pytest.mark.parametrize("turned_deg", [0.0, 70.0])
+def test_a_crop_is_centred_on_the_requested_place(side_px: float, at: tuple[int, int], turned_deg: float) -> None:
+    picture = np.full((300, 300, 3), 40, dtype=np.uint8)
+    x, y = at
+    half = math.ceil(side_px / 20)
+    picture[y - half : y + half + 1, x - half : x + half + 1] = 220
+    cut = crop(picture, x, y, side_px, SquareView(turned_deg))
+    rows, columns = np.nonzero(cut[..., 0] > 130)
+    assert (columns.mean(), rows.mean()) == pytest.approx(((CROP_PX - 1) / 2,) * 2, abs=0.7)
+
+
+@pytest.mark.parametrize("side_px", [10.0, 20.0, 55.0, 140.0])
+def test_crops_scale_every_die_to_one_size(side_px: float) -> None:
+    picture = np.full((300, 300, 3), 40, dtype=np.uint8)
+    half = round(side_px / 2)
+    picture[150 - half : 150 + half, 120 - half : 120 + half] = 220
+    cut = crop(picture, 119.5, 149.5, side_px)
+    assert cut.shape == (CROP_PX, CROP_PX, 3)
+    bright = (cut[..., 0] > 130).sum(axis=1).max()
+    assert bright == pytest.approx(20, abs=2)
+    assert abs(int(cut[CROP_PX // 2 - 10, CROP_PX // 2, 0]) - int(cut[CROP_PX // 2 + 9, CROP_PX // 2, 0])) < 90
+
+
+def test_a_large_die_at_the_picture_s_edge_is_cut_out_up_to_the_last_pixel() -> None:
+    edges = np.zeros((300, 300, 3), dtype=np.uint8)
+    edges[:, 0], edges[0] = (255, 0, 0), (0, 255, 0)
+    cut = crop(edges, 30, 30, 100.0)
+    assert cut[CROP_PX // 2, 0, 0] > 60
+    assert cut[0, CROP_PX // 2, 1] > 60
+
+
+# The networks can be trained again: a moment on a few pictures, where the training libraries are installed.
+
+pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
+    training = importlib.import_module("benchmarks.training.dice")
+    made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
+    made = [picture for picture in made if picture.dice]
+    pictures = training.Pictures(made, ())
+    training.train_all(pictures, pictures, 0.05, 1, tmp_path)
+    networks = Networks(tmp_path)
+    heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
+    assert heat.shape == (1, 4, 16, 24)
+    given = networks.faces.run(np.zeros((3, 4, CROP_PX, CROP_PX), dtype=np.float32))
+    assert given.shape == (3, len(CLASSES) + 3)
+    assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
+    assert networks.temperature > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
+    training = importlib.import_module("benchmarks.training.dice")
+    pictures = training.Pictures([dice_picture(np.random.default_rng([7, 1]), 128)], ())
+    training.train_all(pictures, pictures, 1e-12, 1, tmp_path / "new", start=WEIGHTS)
+    further, shipped = Networks(tmp_path / "new"), Networks()
+    squares = np.random.default_rng(3).normal(size=(5, 4, CROP_PX, CROP_PX)).astype(np.float32)
+    for after, before in (further.faces, shipped.faces), (further.leaning, shipped.leaning):
+        assert np.allclose(after.run(squares), before.run(squares), atol=1e-3)
+    assert np.array_equal(further.finder.run(squares[:, :3]), shipped.finder.run(squares[:, :3]))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path) -> None:
+    training = importlib.import_module("benchmarks.training.printed")
+    faces = training.all_faces([])
+    assert set(faces) == set(PRINTED)
+    training.train_all(faces, faces, 200, 0.02, 1, tmp_path)
+    chances = PrintedFaces(tmp_path).chances(np.full((60, 60, 3), 90, dtype=np.uint8), [(30.0, 30.0, 28.0)])
+    assert chances.shape == (1, len(PRINTED))
+    assert chances.sum() == pytest.approx(1.0, abs=1e-5)

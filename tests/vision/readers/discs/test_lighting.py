@@ -8,9 +8,13 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.vision.conftest import RenderTable
+from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
@@ -19,6 +23,8 @@ from vision.readers.discs.lighting import (
     USUAL_PAPER,
     ColourClassifier,
     PaperLight,
+    DiscAppearance,
+    DiscColours,
     colour_of_shares,
     colours_of,
     shares_of,
@@ -286,3 +292,175 @@ def test_the_nearest_correction_that_was_tried_is_used() -> None:
     assert TAUGHT.distances(seen, PAPER, 0.34) == TAUGHT.distances(seen, PAPER, 0.3)
     assert TAUGHT.distances(seen, PAPER, 9.0) == TAUGHT.distances(seen, PAPER, 1.3)
     assert TAUGHT.log_likelihoods(seen, PAPER, -9.0) == TAUGHT.log_likelihoods(seen, PAPER, -1.3)
+
+
+# A lamp reflected by all discs of a picture, which makes black ones as bright as white ones in the shade.
+
+PAPER_GLARE = np.full(3, 0.6)
+
+
+def colour_glare(light: npt.ArrayLike) -> FloatArray:
+    return colour_of_shares(np.asarray(light, dtype=np.float64) + DARK_FLOOR)
+
+
+LOOKS = DiscAppearance(
+    {
+        "black": DiscColours(colour_glare(DARK), colour_glare(DARK)),
+        "white": DiscColours(colour_glare(PALE), colour_glare(PALE)),
+    }
+)
+CLASSIFIER = ColourClassifier({name: own.disc for name, own in LOOKS.players.items()})
+OWNERS = ("black", "white") * 7
+
+
+def centres(seed: int) -> FloatArray:
+    """Where 14 discs stand on a board."""
+    return np.random.default_rng(seed).uniform(-120, 120, (len(OWNERS), 2))
+
+
+def seen_under(glare: Glare, at_mm: FloatArray, light: float = 1.0) -> list[FloatArray]:
+    """The colours of the owners' discs."""
+    own = [np.array(DARK if owner == "black" else PALE) * light for owner in OWNERS]
+    added = glare.at(at_mm)
+    return [colour_glare(np.minimum(one + more, 1 / PAPER_GLARE)) for one, more in zip(own, added, strict=True)]
+
+
+def nearest(distances: Sequence[dict[str, float]]) -> list[str]:
+    return [min(one, key=lambda name: one[name]) for one in distances]
+
+
+@pytest.mark.parametrize(
+    ("glare", "light"),
+    [
+        (Glare(20.0, -60.0, 130.0, 0.4), 1.0),
+        (Glare(110.0, 110.0, 200.0, 0.5), 0.8),
+        (Glare(0.0, 0.0, 80.0, 0.9), 1.2),
+    ],
+)
+def test_the_discs_together_show_the_reflection(glare: Glare, light: float) -> None:
+    at_mm = centres(3)
+    seen = seen_under(glare, at_mm, light)
+    found = light_of(LOOKS, CLASSIFIER, seen, at_mm, PAPER_GLARE)
+    assert nearest(found.distances(seen, at_mm)) == list(OWNERS)
+    black = np.array([owner == "black" for owner in OWNERS])
+    true, fitted = glare.at(at_mm)[black], found.glare.at(at_mm)[black]
+    assert fitted == pytest.approx(true, rel=0.35, abs=0.03)
+    alone = CLASSIFIER.distances(seen, PAPER_GLARE, CLASSIFIER.fit_light(seen, PAPER_GLARE)[0])
+    assert nearest(alone) != list(OWNERS) or max(min(one.values()) for one in alone) > 2.5
+
+
+@given(seed=st.integers(0, 99), light=st.floats(0.4, 1.6))
+def test_no_reflection_is_seen_where_there_is_none(seed: int, light: float) -> None:
+    at_mm = centres(seed)
+    seen = seen_under(NO_GLARE, at_mm, light)
+    assert light_of(LOOKS, CLASSIFIER, seen, at_mm, PAPER_GLARE).glare is NO_GLARE
+
+
+def test_a_single_thing_that_is_no_disc_is_no_reflection() -> None:
+    at_mm = np.array([[0.0, 0.0], [30.0, 0.0], [60.0, 0.0]])
+    seen = [colour_glare(DARK), colour_glare(PALE), colour_glare(np.add(DARK, 0.25))]
+    assert light_of(LOOKS, CLASSIFIER, seen, at_mm, PAPER_GLARE).glare is NO_GLARE
+    assert fit_glare(CLASSIFIER, seen, at_mm, PAPER_GLARE, CLASSIFIER.fit_light(seen, PAPER_GLARE)[1]) is None
+    assert fit_glare(CLASSIFIER, seen, at_mm, PAPER_GLARE, 99.0) is not None
+
+
+def test_a_reflection_fades_and_adds_white_light_up_to_saturation() -> None:
+    glare = Glare(10.0, -20.0, 50.0, 0.4)
+    assert glare.at(np.array([[10.0, -20.0], [60.0, -20.0], [10.0, 400.0]])) == pytest.approx(
+        [0.4, 0.4 * np.exp(-0.5), 0.0], abs=1e-9
+    )
+    centre = np.array([10.0, -20.0])
+    assert shares_of(glare.on(colour_glare(DARK), centre, PAPER_GLARE)) == pytest.approx(np.add(DARK, 0.4) + DARK_FLOOR)
+    bright = shares_of(replace(glare, strength=5.0).on(colour_glare(DARK), centre, PAPER_GLARE))
+    assert bright == pytest.approx(1 / PAPER_GLARE + DARK_FLOOR)
+    assert NO_GLARE.on(colour_glare(DARK), centre, PAPER_GLARE) is not None
+    assert NO_GLARE.on(colour_glare(DARK), centre, PAPER_GLARE) == pytest.approx(colour_glare(DARK))
+
+
+def test_discs_and_their_balls_are_read_under_a_lamps_reflection() -> None:
+    glare = Glare(-40.0, -60.0, 130.0, 0.35)
+    places = ("a1", "b2", "c3", "d1", "e5", "f7", "g4", "a6", "b5", "c7", "d3", "e2", "f4", "g1")
+    standing = []
+    for place, owner in zip(places, OWNERS, strict=True):
+        own = DARK if owner == "black" else PALE
+        blue, green, red = np.add(own, glare.at(np.array([BOARD.centre_mm(place)]))[0]).tolist()
+        standing.append(Drawn(place, (blue, green, red), ball=own if place in ("c3", "b2") else None))
+    pose = seen_from()
+    seen = DiscReader(BOARD, LOOKS).read(view_of(picture_of(standing, pose), pose), BOARD.places, {})
+    told = {place: (one.player, one.ball_log_odds > 0) for place, one in seen.items() if one.log_odds > 0}
+    assert told == {place: (owner, place in ("c3", "b2")) for place, owner in zip(places, OWNERS, strict=True)}
+
+
+# A piece set seen by cameras of another saturation than the one it was enrolled with.
+
+RED_SATURATION, ORANGE, BLUE_SATURATION = (0.1, 0.12, 0.4), (0.12, 0.3, 0.5), (0.4, 0.2, 0.12)
+PAPER_SATURATION = np.full(3, 0.6)
+GREY = (0.2, 0.2, 0.2)
+
+
+def colour_saturation(*light: float) -> FloatArray:
+    return colour_of_shares(np.array(light) + DARK_FLOOR)
+
+
+LOOKS_SATURATION = DiscAppearance(
+    {
+        "red": DiscColours(colour_saturation(*RED_SATURATION), colour_saturation(*PALE)),
+        "blue": DiscColours(colour_saturation(*BLUE_SATURATION), colour_saturation(*PALE)),
+    }
+)
+CLASSIFIER_SATURATION = ColourClassifier({name: own.disc for name, own in LOOKS_SATURATION.players.items()})
+STANDING = (
+    Drawn("a1", RED_SATURATION),
+    Drawn("d1", RED_SATURATION, ball=PALE),
+    Drawn("c4", BLUE_SATURATION),
+    Drawn("f7", BLUE_SATURATION),
+    Drawn("e5", RED_SATURATION),
+)
+
+
+def saturated(image: Image, factor: float) -> Image:
+    grey = (image @ np.array([0.114, 0.587, 0.299]))[..., None]
+    return np.asarray(np.clip(np.round(grey + factor * (image - grey)), 0, 255), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("factor", [0.6, 1.0, 1.6])
+def test_discs_are_read_at_another_saturation(factor: float) -> None:
+    pose = seen_from()
+    view = view_of(saturated(picture_of(STANDING, pose, ground=GREY), factor), pose)
+    seen = DiscReader(BOARD, LOOKS_SATURATION).read(view, BOARD.places, {})
+    told = {place: (one.player, one.ball_log_odds > 0) for place, one in seen.items() if one.log_odds > 0}
+    assert told == {
+        disc.place: ("red" if disc.light == RED_SATURATION else "blue", disc.ball is not None) for disc in STANDING
+    }
+
+
+@pytest.mark.parametrize("factor", [0.6, 1.5])
+def test_one_factor_is_found_for_all_discs(factor: float) -> None:
+    shown = with_saturation(LOOKS_SATURATION, PAPER_SATURATION, factor)
+    seen = [own.disc for own in shown.players.values()] * 4
+    light = light_of(LOOKS_SATURATION, CLASSIFIER_SATURATION, seen, np.zeros((len(seen), 2)), PAPER_SATURATION)
+    for name, own in light.looks.players.items():
+        assert own.disc == pytest.approx(shown.players[name].disc), name
+    nearest = [min(one.values()) for one in light.classifier.distances(seen, PAPER_SATURATION, light.level)]
+    assert max(nearest) < 0.5
+    assert max(min(one.values()) for one in CLASSIFIER_SATURATION.distances(seen, PAPER_SATURATION, 0.0)) > 1.5
+
+
+def test_learned_colours_and_foreign_colours_give_no_saturation_correction() -> None:
+    learned = [own.disc for own in LOOKS_SATURATION.players.values()]
+    for seen in (learned * 4, [colour_saturation(0.1, 0.6, 0.1)], []):
+        assert (
+            light_of(LOOKS_SATURATION, CLASSIFIER_SATURATION, seen, np.zeros((len(seen), 2)), PAPER_SATURATION).looks
+            is LOOKS_SATURATION
+        )
+
+
+def test_saturation_scales_the_distance_from_grey_and_clips() -> None:
+    grey = DiscAppearance({"grey": DiscColours(colour_saturation(*GREY), colour_saturation(*GREY))})
+    assert with_saturation(grey, PAPER_SATURATION, 1.5).players["grey"].disc == pytest.approx(colour_saturation(*GREY))
+    level = (np.array(RED_SATURATION) * 0.6) ** (1 / 2.2)
+    luma = float(level @ [0.114, 0.587, 0.299])
+    for factor in (0.6, 1.5, 3.0):
+        expected = np.clip(luma + factor * (level - luma), 0, 1) ** 2.2 / 0.6
+        shown = shares_of(with_saturation(LOOKS_SATURATION, PAPER_SATURATION, factor).players["red"].disc)
+        assert shown == pytest.approx(expected + DARK_FLOOR)

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
+from common.places import EMPTY
+from engine.registry import load
 from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 from tests.effort import some
 from tests.present import present
-from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
+from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, handwritten_grid, layout, picture, pose
+from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink, Tray
 from vision.layout.table import default_layout
-from vision.readers.ink.appearance import InkAppearance
+from vision.readers.ink.appearance import InkAppearance, load_appearance
 from vision.readers.ink.paper import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
-from vision.readers.registry import PIECE_READERS, table_reader
+from vision.readers.registry import PIECE_READERS, load_any, reader_kind, table_reader
+from vision.readers.tiles import BARE, TileGrid, read_handwriting
 from vision.reading import HindranceKind, Reading
 from vision.sampling import PixelMap
 
@@ -348,3 +354,61 @@ def test_a_sheet_printed_at_another_scale_is_read(game: str, scale: float) -> No
     reading = table_reader(camera(), larger, None).read(frame(picture(game)))
     wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
     assert wrong <= (1 if game == "number-drop" else 0)
+
+
+# Handwritten digits in a printed grid, in a photo.
+
+
+def test_digits_crosses_and_empty_cells_are_read() -> None:
+    total = right = 0
+    for seed in range(6):
+        image, grid, signs = handwritten_grid(seed)
+        for row, told in zip(read_handwriting(image, grid, "page.jpg"), signs, strict=True):
+            for cell, sign in zip(row, told, strict=True):
+                assert sum(cell.probabilities.values()) == pytest.approx(1)
+                assert (cell.symbol == BARE) == (sign == EMPTY_SIGN)
+                total += sign not in {EMPTY_SIGN, BLOT}
+                right += cell.symbol == sign
+    assert right >= 0.9 * total > 50
+
+
+def test_a_grid_beyond_the_picture_or_too_small_is_refused() -> None:
+    image, grid, _ = handwritten_grid(1)
+    with pytest.raises(LayoutError, match=r"is outside page\.jpg"):
+        read_handwriting(image, TileGrid(5, 6, (*grid.corners[:3], (80.0, 500.0))), "page.jpg")
+    with pytest.raises(FrameError, match="pixels wide or high"):
+        read_handwriting(image, TileGrid(40, 40, grid.corners), "page.jpg")
+
+
+# Looks of ink need no enrolment; their names are the game's.
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_looks_are_named_as_the_game_names_them(game: str) -> None:
+    looks = reader_kind(layout(game)).plain(layout(game).board).looks
+    assert set(looks) == set(load(game).looks) - {EMPTY}
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_looks_are_saved_and_loaded(game: str, tmp_path: Path) -> None:
+    kind = reader_kind(layout(game))
+    plain = kind.plain(layout(game).board)
+    kind.save(plain, tmp_path / "looks.json")
+    assert load_any(tmp_path / "looks.json") == plain
+    assert plain.traits == (plain.looks,)
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [({"format": "blocks"}, "have format 'blocks'"), ({"format": "tabletop-referee ink 1", "pens": "red"}, "list of")],
+)
+def test_other_files_are_refused(said: dict[str, str], says: str, tmp_path: Path) -> None:
+    (tmp_path / "looks.json").write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(EnrolmentError, match=says):
+        load_appearance(tmp_path / "looks.json")
+
+
+def test_pens_are_not_taught() -> None:
+    kind = reader_kind(layout("blokus-dice"))
+    with pytest.raises(EnrolmentError, match="recognised without being taught"):
+        kind.positions("a1=red", layout("blokus-dice").board)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 from pathlib import Path
@@ -9,20 +10,29 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from rich.console import Console
 
+from simulator.scene.scene import lens, looking_at
 from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
+from vision.geometry import project
 from vision.layout.pieces import PyramidPieces
+from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.enrolment import stack_of
+from vision.readers.stacks.finder import SPOTS, StackFinder, tip_heights_mm
 from vision.readers.stacks.network import (
     ACROSS,
     DOWN_MM,
     EXTRAS,
+    FOOT_PX,
+    HEIGHT_PX,
     KINDS,
+    LARGE_PX,
     SHAPE,
     SIDES,
     WEIGHTS,
+    WIDTH_PX,
     StackCrops,
     StackNetwork,
     flatten_sides,
@@ -100,3 +110,181 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
 def test_the_weights_are_small_and_name_their_temperature() -> None:
     assert (WEIGHTS / "stacks.onnx").stat().st_size < 1_000_000
     assert 0.3 < json.loads((WEIGHTS / "weights.json").read_text(encoding="utf-8"))["temperature"] < 3
+
+
+# The networks can be trained again: a moment on a few pictures, where the training libraries are installed.
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    training = importlib.import_module("benchmarks.training.stacks")
+    console = Console(quiet=True)
+    samples = training.made_samples(3, range(3), console)
+    network = training.StackNetwork()
+    training.learn(network, samples, 5, np.random.default_rng(1), console)
+    training.write(network, samples, tmp_path)
+    sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+    logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
+    assert logs.shape == (2, KINDS + 1)
+    again = training.StackNetwork()
+    training.start_from(again, tmp_path)
+    given = torch.from_numpy(training.network_input(samples.sides[:2], samples.views[:2], samples.angles_rad[:2]))
+    with torch.no_grad():
+        assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    training.learn(network, samples, 2, np.random.default_rng(2), console)
+    training.blend(network, before, 1.0)
+    with torch.no_grad():
+        assert torch.allclose(again(given), network.eval()(given), atol=1e-3)
+    there_and_back = training.mirrored(training.mirrored(samples))
+    assert (there_and_back.sides == samples.sides).all()
+    assert (training.mirrored(samples).sides != samples.sides).any()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finder = importlib.import_module("benchmarks.training.stack_finder")
+    console, board = Console(quiet=True), default_layout("blockade").board
+    stacks = finder.stacks_of(finder.made_pictures(3, [2], console), board)
+    network = finder.FinderNetwork()
+    before = [value.clone() for value in network.parameters()]
+    finder.learn(network, stacks, 3, np.random.default_rng(1), console)
+    assert any((value != old).any() for value, old in zip(network.parameters(), before, strict=True))
+    finder.write(network, tmp_path)
+    crops, pictures = (
+        StackCrops(lens(), looking_at(620.0, 20.0), board),
+        np.zeros((2, HEIGHT_PX, WIDTH_PX, 3), np.uint8),
+    )
+    found = StackFinder(tmp_path).find(crops, pictures, ["a1", "b2"], tip_heights_mm(board))
+    assert found.tips_px.shape == (2, SPOTS, 2)
+    assert "held-out" in finder.report(network, stacks)
+
+
+def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    finder = importlib.import_module("benchmarks.training.stack_finder")
+    crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
+    crops[:, 60, 30], crops[:, 120, 50] = 250, 180
+    tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))
+    given = finder.Stacks(crops, tips, feet, np.stack([tips, feet], axis=1), np.array([0.1, 0.2]))
+    turned = set()
+    for seed in range(6):
+        made = finder.varied(np.random.default_rng(seed), given)
+        for crop, tip, foot in zip(
+            made.crops.sum(axis=3), made.tips_px.astype(int), made.feet_px.astype(int), strict=True
+        ):
+            assert crop[tip[1], tip[0]] == crop.max()
+            assert crop[foot[1], foot[0]] > 2 * np.median(crop)
+        turned.add(float(np.sign(made.angles_rad[0])))
+    assert turned == {-1.0, 1.0}
+
+
+# Crops of the stacks of a board: mapping between picture and crop.
+
+BOARD = default_layout("blockade").board
+CAMERA = lens()
+
+
+def crops_from(tilt_deg: float = 25.0, distance_mm: float = 620.0, azimuth_deg: float = -60.0) -> StackCrops:
+    return StackCrops(CAMERA, looking_at(distance_mm, tilt_deg, azimuth_deg), BOARD)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0, 44.0])
+def test_vertical_lines_are_vertical_and_the_place_is_at_its_fixed_position(tilt_deg: float) -> None:
+    crops = crops_from(tilt_deg)
+    foot = np.array([*BOARD.centre_mm("d2"), BOARD.height_mm])
+    raised = foot + np.array([0, 0, 40])
+    below, above = crops.pixels("d2", np.stack([foot, raised]))
+    assert below == pytest.approx(FOOT_PX)
+    assert above[0] == pytest.approx(FOOT_PX[0], abs=1e-3)
+    assert above[1] < below[1]
+    assert crops.at_height("d2", above, BOARD.height_mm + 40) == pytest.approx(raised)
+
+
+def test_the_base_of_a_large_piece_has_its_fixed_length() -> None:
+    crops = crops_from(0.0)
+    foot = np.array([*BOARD.centre_mm("c3"), BOARD.height_mm])
+    ends = crops.pixels("c3", foot + np.array([[-12.7, 0, 0], [12.7, 0, 0]]))
+    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(LARGE_PX, abs=0.1)
+    assert abs(crops.bearing("c3")) < 1e-3 or abs(abs(crops.bearing("c3")) - np.pi) < 1e-3
+
+
+@pytest.mark.parametrize("distance_mm", [250.0, 620.0])
+def test_a_crop_shows_the_part_of_the_picture_around_its_place(distance_mm: float) -> None:
+    pose = looking_at(distance_mm, 20.0, 30.0)
+    crops = StackCrops(CAMERA, pose, BOARD)
+    rows, columns = np.indices((720, 1280))
+    image = np.stack([columns / 1280, rows / 720, np.zeros_like(rows)], axis=-1) * 255
+    crop = crops.of(np.rint(image).astype(np.uint8), ["b4", "c3"])
+    assert crop.shape == (2, HEIGHT_PX, WIDTH_PX, 3)
+    point = np.array([[*BOARD.centre_mm("c3"), BOARD.height_mm + 20.0]])
+    column, row = np.rint(crops.pixels("c3", point)[0]).astype(int)
+    expected = project(CAMERA, pose, point)[0] / (1280, 720) * 255
+    assert crop[1, row, column, :2] == pytest.approx(expected, abs=2.5)
+
+
+@pytest.mark.parametrize("pixel", [(2, 2), (93, 2), (2, 165), (93, 165), (48, 100)])
+def test_every_corner_of_a_crop_shows_its_part_of_the_picture(pixel: tuple[int, int]) -> None:
+    pose = looking_at(620.0, 20.0, 30.0)
+    crops = StackCrops(CAMERA, pose, BOARD)
+    rows, columns = np.indices((720, 1280))
+    image = np.stack([columns / 1280, rows / 720, np.zeros_like(rows)], axis=-1) * 255
+    column, row = pixel
+    point = crops.at_height("c3", np.array(pixel, dtype=np.float64), BOARD.height_mm)
+    expected = project(CAMERA, pose, point[None])[0] / (1280, 720) * 255
+    assert crops.of(np.rint(image).astype(np.uint8), ["c3"])[0, row, column, :2] == pytest.approx(expected, abs=1.5)
+
+
+@pytest.mark.parametrize("distance_mm", [100.0, 400.0])
+def test_a_picture_finer_than_its_crop_is_downsampled_first(distance_mm: float) -> None:
+    crops = StackCrops(lens((1280, 720), 20.0), looking_at(distance_mm, 0.0), BOARD)
+    checks = (np.indices((720, 1280)).sum(axis=0) % 2 * 255).astype(np.uint8)
+    crop = crops.of(np.repeat(checks[..., None], 3, axis=2), ["c3"])[0, 40:120, 10:80].astype(float)
+    assert crop.mean() == pytest.approx(127, abs=12)
+    assert crop.std() < 20
+
+
+def test_a_grey_picture_is_cropped_too() -> None:
+    assert crops_from().of(np.full((720, 1280), 80, dtype=np.uint8), ["a1"]).shape == (1, HEIGHT_PX, WIDTH_PX, 3)
+
+
+def test_views_encode_steepness_and_distance() -> None:
+    near, far = crops_from(0.0, 400.0).views(["c3"])[0], crops_from(40.0, 800.0).views(["c3"])[0]
+    assert near[0] == pytest.approx(0.0, abs=0.01)
+    assert far[0] == pytest.approx(np.sin(np.radians(40)), abs=0.02)
+    assert near[1] > 1.8 * far[1]
+
+
+def test_projection_matrices_map_points_to_the_crop() -> None:
+    crops = StackCrops(CAMERA, looking_at(620.0, 25.0, -60.0), BOARD)
+    points = np.array([[10.0, -40.0, 20.0], [0.0, 35.0, 61.0]])
+    places = ["b2", "c4"]
+    for place, matrix in zip(places, crops.projections(places), strict=True):
+        one = crops.project([place], points[:1])
+        assert one[0] == pytest.approx(crops.pixels(place, points)[0])
+        column, row, depth = matrix @ np.column_stack([points, np.ones(2)]).T
+        assert np.column_stack([column, row]) / depth[:, None] == pytest.approx(crops.pixels(place, points))
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0, 44.0])
+def test_a_point_is_found_again_from_its_pixel_and_a_vertical_axis_near_it(tilt_deg: float) -> None:
+    crops, places = crops_from(tilt_deg), ["b2", "d4"]
+    axes = np.array([BOARD.centre_mm(place) for place in places]) + 1.5
+    points = np.array([[[*axis, 61.0], [*axis, 75.0]] for axis in axes])
+    pixels = np.array([crops.pixels(place, own) for place, own in zip(places, points, strict=True)])
+    found = crops.near_axes(places, pixels, axes, 66.0)
+    assert found.shape == points.shape
+    for place, own, expected in zip(places, found, pixels, strict=True):
+        assert crops.pixels(place, own) == pytest.approx(expected, abs=1e-6), "it is seen at that pixel"
+    wrong = np.abs(found[..., 2] - points[..., 2]).max()
+    assert wrong < (1.5 if tilt_deg > 40 else 10.0), "from above, the height is a guess"
+    assert crops.near_axes(places, pixels, axes, points[0, 0, 2])[:, 0] == pytest.approx(points[:, 0])
+
+
+def test_a_pixel_shows_a_point_of_the_board() -> None:
+    crops, places = crops_from(), ["b2", "d4"]
+    points = np.add([[*BOARD.centre_mm(place), BOARD.height_mm] for place in places], [3.0, -2.0, 0.0])
+    pixels = np.array([crops.pixels(place, own[None])[0] for place, own in zip(places, points, strict=True)])
+    assert crops.on_board(places, pixels) == pytest.approx(points[:, :2])

@@ -5,16 +5,37 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.games.blockade.state import COLOURS, SIZES
+from tests.effort import some
 from tests.vision.readers.stacks import pictures
+from tests.vision.readers.stacks.drawn import BOARD, CAMERA, seen_from
 from vision.frame import FloatArray, Image
-from vision.geometry import PyramidSolid
+from vision.geometry import PyramidSolid, project
 from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.network import NO_TIP, Found, StackFinder, StackNetwork, kind_of
 from vision.readers.stacks.reader import AROUND, FIRST_SPOTS, StackReader, StackSighting
+from vision.readers.protocols import SurfaceView
+from vision.readers.stacks.appearance import plain_appearance
+from vision.readers.stacks.finder import Found, StackFinder
+from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
+from vision.readers.stacks.reader import (
+    AROUND,
+    FIRST_SPOTS,
+    HueSettings,
+    StackReader,
+    StackSighting,
+    Top,
+    draw_stacks,
+    hue_costs,
+    tint_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +204,146 @@ def test_stacks_are_drawn_on_a_copy(reader: StackReader, seen: dict[str, StackSi
     assert np.abs(drawn.astype(int) - picture).max() > 100
     grey = reader.draw(np.ascontiguousarray(picture[..., 0]), pictures.view("010.jpg"), seen)
     assert grey.ndim == 3
+
+
+# How a picture changes the hues of a set: strength and tint are found from all tops together.
+
+KNOWN = np.array([*plain_appearance().colours.values(), np.zeros(2)])
+
+
+def hues_of_tops(rng: np.random.Generator, count: int = 25) -> FloatArray:
+    """Draw hues of tops of all colours."""
+    return np.asarray(KNOWN[np.arange(count) % len(KNOWN)] + rng.normal(0, 0.1, (count, 2)))
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    strength=st.floats(0.55, 1.7),
+    shift=st.tuples(st.floats(-0.4, 0.4), st.floats(-0.4, 0.4)),
+)
+@settings(deadline=None)
+def test_strength_and_tint_of_a_picture_are_removed(seed: int, strength: float, shift: tuple[float, float]) -> None:
+    learned = hues_of_tops(np.random.default_rng(seed))
+    hues = strength * learned + shift
+    again = tint_of(hues, KNOWN).without(hues)
+    assert (hue_costs(again, KNOWN).argmin(axis=1) == np.arange(25) % len(KNOWN)).all()
+    assert np.abs(again - learned).max() < 0.5
+
+
+def test_hues_as_learned_are_hardly_changed() -> None:
+    tint = tint_of(KNOWN, KNOWN)
+    assert tint.strength == 1.0
+    assert tint.shift == pytest.approx([0, 0], abs=1e-9)
+
+
+def test_without_tops_nothing_is_changed() -> None:
+    tint = tint_of(np.empty((0, 2)), KNOWN)
+    assert (tint.strength, *tint.shift) == (1.0, 0.0, 0.0)
+
+
+def test_odd_hues_do_not_set_the_tint() -> None:
+    hues = hues_of_tops(np.random.default_rng(1))
+    hues[:3] = (4.0, 4.0)
+    tint = tint_of(hues, KNOWN)
+    assert tint.strength == pytest.approx(1.0, abs=0.13)
+    assert np.abs(tint.shift).max() < 0.15
+
+
+def test_of_two_unlike_colours_the_nearer_one_costs_less() -> None:
+    far = np.array([[9.0, -0.5]])
+    costs = hue_costs(far, KNOWN)[0]
+    assert costs.argmin() == 3
+    assert costs.min() > HueSettings().usual_cost
+
+
+def saturated(image: Image, factor: float) -> Image:
+    """Multiply the distance of each pixel from grey."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)[..., None].astype(np.float32)
+    return np.clip(grey + factor * (image - grey), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("factor", some([0.5, 0.7, 2.0, 1.6]))
+@pytest.mark.parametrize("gains", [(1.0, 1.0, 1.0), (0.75, 1.0, 1.2)])
+def test_colours_are_read_by_cameras_that_show_them_otherwise(factor: float, gains: tuple[float, ...]) -> None:
+    view = pictures.view("010.jpg")
+    image = np.clip(saturated(view.image, factor) * np.array(gains), 0, 255).astype(np.uint8)
+    reader = StackReader(pictures.LAYOUT.board, pictures.looks())
+    seen = reader.read(replace(view, image=image), pictures.LAYOUT.places, {})
+    colours = {place: max(one.looks, key=lambda look: one.looks[look]).split()[0] for place, one in seen.items()}
+    assert colours == {place: look.split()[0] for place, look in pictures.expected("010.jpg").items()}
+
+
+# The drawing of stacks: their edges, coloured by certainty.
+
+POSE = seen_from()
+GREEN, RED = (80, 220, 80), (60, 60, 255)
+BLACK: Image = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
+VIEW = SurfaceView(BLACK, CAMERA, POSE, BOARD)
+TOP = Top("M", 2, 41.0, -39.0, 62.0, np.array([50.0, 60.0, 150.0]))
+SOLID = PyramidSolid(40.0, -40.0, BOARD.height_mm, 56.0, 25.4, 3.2, 5.0)
+SURE = StackSighting(TOP, SOLID, {"red medium": 0.95, "red small": 0.05}, 4.0)
+
+
+def drawn(one: StackSighting) -> Image:
+    return draw_stacks(BLACK, VIEW, {"d2": one})
+
+
+def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
+    """Mask of a line of that colour with its anti-aliased edge."""
+    strength, own = np.linalg.norm(image, axis=2), np.linalg.norm(colour)
+    return np.asarray((image @ np.array(colour) > 0.97 * own * strength) & (strength > 0.4 * own))
+
+
+def test_foot_and_edges_are_drawn_at_their_positions() -> None:
+    ink = inked(drawn(SURE), GREEN)
+    to_ink = cv2.distanceTransform((~ink).astype(np.uint8), cv2.DIST_L2, 5)
+    lined = np.ones(ink.shape, dtype=np.uint8)
+    below = SOLID.corners_mm()[:4]
+    tip = np.array([TOP.x_mm, TOP.y_mm, TOP.tip_mm])
+    edges = [(below[corner], below[(corner + 1) % 4]) for corner in range(4)] + [(corner, tip) for corner in below]
+    for ends in edges:
+        start, end = np.round(project(CAMERA, POSE, np.array(ends))).astype(int).tolist()
+        cv2.line(lined, start, end, 0, 1)
+    assert np.quantile(to_ink[lined == 0], 0.8) < 2
+    assert to_ink[lined == 0].max() < 12
+    rows, columns = np.nonzero(ink)
+    middle = project(CAMERA, POSE, tip[None])[0]
+    assert np.hypot(columns - middle[0], rows - middle[1]).max() < 120
+
+
+def test_lines_are_one_pixel_thin() -> None:
+    image = drawn(SURE)[..., 1] / GREEN[1]
+    corners = np.round(project(CAMERA, POSE, SOLID.corners_mm()[:4]))
+    tip = project(CAMERA, POSE, np.array([[TOP.x_mm, TOP.y_mm, TOP.tip_mm]]))[0]
+    nearest = corners[:, 1].argmax()
+    for start, end in ((corners[nearest - 1], corners[nearest]), (corners[nearest], tip)):
+        # ink along the lines across the middle of this one
+        along = (end - start) / np.hypot(*(end - start))
+        rows, columns = np.indices(image.shape)
+        off = np.stack([columns, rows], axis=-1) - (start + end) / 2
+        near = (np.abs(off @ along) < 5) & (np.abs(off @ (-along[1], along[0])) < 4)
+        assert image[near].sum() / 10 == pytest.approx(1.0, abs=0.4)
+
+
+@pytest.mark.parametrize(
+    ("one", "is_sure"),
+    [
+        (SURE, True),
+        (replace(SURE, log_odds=-0.5), False),
+        (replace(SURE, log_odds=0.0), False),
+        (replace(SURE, looks={"red medium": 0.85, "red small": 0.15}), False),
+    ],
+)
+def test_certain_stacks_are_green_and_doubtful_ones_red(one: StackSighting, is_sure: bool) -> None:
+    image = drawn(one)
+    assert inked(image, GREEN).any() == is_sure
+    assert inked(image, RED).any() != is_sure
+
+
+def test_doubtful_tops_are_labelled_with_their_probability_and_each_with_its_name() -> None:
+    doubted = drawn(replace(SURE, looks={"red medium": 0.85, "red small": 0.15}))
+    other = drawn(replace(SURE, looks={"red medium": 0.71, "red small": 0.29}))
+    assert (doubted != other).any()
+    assert (drawn(replace(SURE, top=replace(TOP, pieces=3))) != drawn(SURE)).any()
+    assert (drawn(replace(SURE, looks={"red small": 0.95, "red medium": 0.05})) != drawn(SURE)).any()
+    assert not BLACK.any()
