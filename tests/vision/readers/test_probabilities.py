@@ -16,14 +16,13 @@ from vision.errors import EnrolmentError, WeightsError
 from vision.geometry import CubeSolid
 from vision.layout.pieces import Surface
 from vision.layout.table import default_layout
-from vision.readers.dice.networks import WEIGHTS, Networks
+from vision.readers.dice.finding import WEIGHTS, Networks
 from vision.readers.dice.printed import PrintedFaces
 from vision.readers.enrolment import PositionText
 from vision.readers.ink.network import InkNetwork
 from vision.readers.networks import Network, checksums
 from vision.readers.probabilities import empty_place, occupied_place, softmax
-from vision.readers.stacks.finder import StackFinder
-from vision.readers.stacks.network import StackNetwork
+from vision.readers.stacks.network import StackFinder, StackNetwork
 from vision.reading import PlacePicture
 
 PICTURE = PlacePicture(np.zeros((4, 4), dtype=np.float32), (1.0, 2.0))

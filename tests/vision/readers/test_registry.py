@@ -16,14 +16,12 @@ from engine.registry import games, load
 from vision.errors import EnrolmentError, LayoutError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import BlockPieces, GridSurface, Ink, NamedPieces, Tray
+from vision.layout.pieces import BlockPieces, GridSurface, Ink, MarkerLayout, NamedPieces, Tray
 from vision.layout.table import TableLayout, default_layout, layout_from_json
 from vision.opencv import aruco_dictionary
 from vision.readers.blocks.appearance import drawn_appearance
 from vision.readers.blocks.appearance import save_appearance as save_blocks
 from vision.readers.discs.lighting import DiscAppearance, DiscColours
-from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import (
     PIECE_READERS,

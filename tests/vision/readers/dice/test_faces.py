@@ -15,9 +15,7 @@ from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import some
 from vision.errors import EnrolmentError
 from vision.frame import Image
-from vision.readers.dice.finding import DIE_IN_CROP_PX, crop, shipped
-from vision.readers.dice.finding import LeaningOdds, leaning_gain
-from vision.readers.dice.networks import DIE_IN_CROP_PX, crop, shipped
+from vision.readers.dice.finding import DIE_IN_CROP_PX, LeaningOdds, crop, leaning_gain, shipped
 from vision.readers.dice.photographs import INSIDE, FaceSet, ink_of, learn_faces
 
 NAMES = ("1", "*", "3", "4", "S", "7")

@@ -22,11 +22,11 @@ from vision.geometry import project
 from vision.layout.pieces import DicePieces, NamedPieces
 from vision.layout.table import layout_from_json
 from vision.readers.dice import photographs
-from vision.readers.dice.finding import FoundDie
-from vision.readers.dice.networks import (
+from vision.readers.dice.finding import (
     CLASSES,
     CROP_PX,
     WEIGHTS,
+    FoundDie,
     Networks,
     SquareView,
     crop,

@@ -24,9 +24,6 @@ from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
 from vision.readers.discs import reader as disc_reader
 from vision.readers.discs.enrolment import enrol, learn_colours
-from vision.readers.discs.lighting import DiscAppearance, DiscColours
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, shares_of
-from vision.readers.discs.enrolment import enrol, learn_colours
 from vision.readers.discs.finder import (
     INSIDE_TOP_MM,
     BallEvidence,
@@ -36,6 +33,7 @@ from vision.readers.discs.finder import (
     ball_evidence,
     beyond_mm,
 )
+from vision.readers.discs.lighting import DARK_FLOOR, DiscAppearance, DiscColours, shares_of
 from vision.readers.discs.reader import DiscReader, DiscSettings
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.registry import table_reader

@@ -20,7 +20,6 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.enrolment import stack_of
-from vision.readers.stacks.finder import SPOTS, StackFinder, tip_heights_mm
 from vision.readers.stacks.network import (
     ACROSS,
     DOWN_MM,
@@ -31,15 +30,18 @@ from vision.readers.stacks.network import (
     LARGE_PX,
     SHAPE,
     SIDES,
+    SPOTS,
     WEIGHTS,
     WIDTH_PX,
     StackCrops,
+    StackFinder,
     StackNetwork,
     flatten_sides,
     kind_of,
     mirror_sides,
     network_input,
     shipped,
+    tip_heights_mm,
     tip_log_odds,
 )
 

@@ -19,12 +19,9 @@ from tests.vision.readers.stacks.drawn import BOARD, CAMERA, seen_from
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid, project
 from vision.readers.probabilities import occupied_place
-from vision.readers.stacks.network import NO_TIP, Found, StackFinder, StackNetwork, kind_of
-from vision.readers.stacks.reader import AROUND, FIRST_SPOTS, StackReader, StackSighting
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import plain_appearance
-from vision.readers.stacks.finder import Found, StackFinder
-from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
+from vision.readers.stacks.network import NO_TIP, Found, StackFinder, StackNetwork, kind_of
 from vision.readers.stacks.reader import (
     AROUND,
     FIRST_SPOTS,
