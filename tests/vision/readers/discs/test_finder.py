@@ -22,6 +22,7 @@ from tests.vision.readers.discs.drawn import (
 )
 from vision.frame import BoolImage, FloatArray
 from vision.geometry import outline_px, project
+from vision.layout.pieces import DiscPieces
 from vision.readers.discs.finder import DiscFinder, DiscFit, DiscShape, TopPlane, beyond_mm
 from vision.readers.discs.lighting import DARK_FLOOR, USUAL_PAPER, shares_of
 

@@ -20,15 +20,21 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.readers.discs.lighting import (
     DARK_FLOOR,
+    NO_GLARE,
     USUAL_PAPER,
     ColourClassifier,
     DiscAppearance,
     DiscColours,
+    Glare,
     PaperLight,
     colour_of_shares,
     colours_of,
+    fit_glare,
+    light_of,
     shares_of,
+    with_saturation,
 )
+from vision.readers.discs.reader import DiscReader
 from vision.readers.probabilities import softmax
 
 BLACK, WHITE = 0.03, 0.85

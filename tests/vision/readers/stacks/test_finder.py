@@ -9,26 +9,32 @@ import pytest
 
 from simulator.scene.scene import lens, looking_at
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, FOUR_STACKS, Drawn, L, M, picture_of, seen_from
-from vision.readers.stacks.network import (
 from vision.frame import Image
 from vision.layout.table import default_layout
-from vision.readers.stacks.finder import (
+from vision.readers.stacks.network import (
+    ACROSS,
     ASTRAY_PX,
     CELL_PX,
     COLUMNS,
+    DOWN_MM,
     FINDER_SHAPE,
     FINDER_VALUES,
     FOOT_COLUMNS,
     FOOT_PX,
     FOOT_ROWS,
     HEIGHT_PX,
+    OUT_MM,
     ROWS,
     SAME_PX,
+    SIDES,
     SPOTS,
     WIDTH_PX,
     StackCrops,
     cell_centres_px,
     finder_input,
+    flatten_sides,
+    levels_beside_tips,
+    mirror_sides,
     shipped_finder,
     spots_of,
     tip_heights_mm,
