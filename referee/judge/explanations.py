@@ -41,8 +41,8 @@ class Explanation(Generic[StateT, TurnT]):
     """One thing that could have happened, from one of the believed states.
 
     ``changes`` are the (place, look) pairs that differ from what was believed; ``first`` and ``second`` the turns
-    that would leave them, look-alikes together; for a started turn, ``instruction`` says what is missing and ``touched``
-    where it was played.
+    that would leave them, look-alikes together. For a started turn, ``instruction`` says what is missing and
+    ``touched`` where it was played.
     """
 
     kind: ExplanationKind
