@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from hall.database import names_password
+from referee.cli.context import READABLE_FILE, WholeNumber, chosen_page
 from referee.cli.group import OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
 
 
 @click.command(cls=ExampleCommand)

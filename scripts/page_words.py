@@ -51,7 +51,7 @@ _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
 _SPEAKING = (
-    "referee/clocks/*.py",
+    "referee/clocks.py",
     "referee/commands/entries.py",
     "referee/commands/entries.py",
     "hall/tournament/*.py",

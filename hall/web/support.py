@@ -19,7 +19,7 @@ from hall.floor import Seat
 from hall.hall import Hall
 from hall.tournament.director import Director
 from hall.tournament.standings import format_points
-from referee.clocks.clock import ClockMode, clock_text, hourglass_rates, run_down
+from referee.clocks import ClockMode, clock_text, hourglass_rates, run_down
 from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
 from referee.mqtt.topics import ShownSide

@@ -21,7 +21,7 @@ from hall.tournament.director import StoredTournament
 from hall.tournament.standings import pairings_csv, standings, standings_csv, trf16
 from hall.tournament.values import Pairing, Score, System
 from hall.web.support import HallServices, arbiter_name, refusal, render_page
-from referee.clocks.clock import read_control
+from referee.clocks import read_control
 from referee.errors import ClockError, TournamentError
 from referee.web.access import Role
 from referee.web.guard import Guarded, form_fields, number_in

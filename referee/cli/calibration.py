@@ -14,20 +14,25 @@ from rich.text import Text
 
 from common.phrases import counted
 from engine import registry
-from referee.cli.context import CommandContext, output, print_table, progress_output, say, utc_now
-from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
-from referee.cli.options import (
+from referee.cli.context import (
     GAME,
     OUTPUT_FILE,
     READABLE_FILE,
+    CommandContext,
     Number,
     WholeNumber,
     check_picture_file,
+    output,
     paper_option,
     parse_options,
+    print_table,
+    progress_output,
     refuse_overwriting,
     rule_option,
+    say,
+    utc_now,
 )
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.errors import PrintError
 from referee.settings.conversions import table_options
 from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, VisionError

@@ -1,19 +1,22 @@
-"""What every command needs: the effective settings, and consoles for its output."""
+"""What commands share: the effective settings, consoles for their output, options, and parsers for their values."""
 
 from __future__ import annotations
 
 import io
+import math
+import os
 import re
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from errno import ENOENT
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -21,7 +24,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from common.findings import Finding, Severity
-from common.phrases import Phrase
+from common.phrases import Phrase, listed
 from common.program import PROGRAM
 from common.shown_text import shown
 from referee.errors import ConfigError
@@ -31,9 +34,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from engine.api import Game
+    from engine.values import OptionValue, Player
     from referee.journal.journal import Journal
     from referee.journal.reader import JournalReader
     from referee.settings.configuration import Configuration
+    from referee.settings.settings import PageOptions, PageSection
+
 
 INTERRUPTED = 130
 """The exit code of a program that a person stopped."""
@@ -295,3 +301,328 @@ class _CommandConsole(Console):
                 yield Segment(text, style, control)
             else:
                 yield Segment(shown(text), style.update_link(None) if style and style.link else style)
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class WholeNumber(click.IntRange):
+    """An integer within limits, called a whole number in messages."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A number within limits, called a number in messages."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert a text; ``nan`` fails, which click lets through because it is neither too small nor too large."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
+
+
+class GameName(click.types.StringParamType):
+    """A game's name. The help, and the error for a missing name, list the games."""
+
+    name = "game"
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """List the games."""
+        del param, ctx
+        return self.listed()
+
+    @staticmethod
+    def listed() -> str:
+        """List the games in a sentence."""
+        from engine import registry
+
+        return f"The games are {listed(registry.games())}."
+
+
+GAME = GameName()
+"""The type of a command's argument GAME."""
+
+READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+"""A file that must exist."""
+
+JOURNAL_FILE = click.Path(path_type=Path, dir_okay=False)
+"""A journal to write, which may not exist yet. Its events are added to, so nothing is asked."""
+
+PAPERS = ("a4", "letter")
+"""The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
+
+STRENGTH = click.Choice(["gentle", "fair", "strong"])
+"""How well the program plays, and how far its hints look ahead."""
+
+
+OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
+"""A result to write. Its command also takes ``--force``, and without it asks before it overwrites a file."""
+
+OUTPUT_FOLDER = click.Path(path_type=Path, file_okay=False)
+"""A folder for results, in the same way: the command asks if there are files in it."""
+
+SQLITE_BEGINS_WITH = b"SQLite format 3\0"
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Ask whether existing files may be overwritten, unless ``force``; raises UsageError if nobody can be asked.
+
+    ``path`` is a file, or a folder for files. Raises UsageError for a journal, which nothing may overwrite, and
+    FileNotFoundError if the folder for it is missing.
+    """
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
+    if path.is_dir():
+        there = f"{path} has files in it"
+        is_free = not any(path.iterdir())
+    else:
+        there = f"{path} is there already"
+        is_free = not path.is_file()
+        if not is_free and _is_journal(path):
+            raise click.UsageError(f"{path} is a journal; give another name.")
+    if is_free or force:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{there}; give another name, or --force to write over it.")
+    confirm(f"{there}. Write over it?")
+
+
+def _is_journal(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(SQLITE_BEGINS_WITH)) == SQLITE_BEGINS_WITH
+
+
+def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+    """Raise BadParameter if a file to write is one of those to read."""
+    read = list(inputs)
+    for output in outputs:
+        if output is not None and output.is_file() and any(each.exists() and output.samefile(each) for each in read):
+            raise click.BadParameter(f"{output} is a file to read; choose another name for the one to write")
+
+
+def check_picture_file(file: Path | None, option: str) -> None:
+    """Raise BadParameter if the ``file`` that an ``option`` names has no suffix of a picture."""
+    from vision.images import IMAGE_SUFFIXES
+
+    if file is not None and file.suffix.lower() not in IMAGE_SUFFIXES:
+        raise click.BadParameter(f"the name of {file.name} should end in .png or .jpg", param_hint=option)
+
+
+class SettingOption(click.Option):
+    """An option that overrides a ``setting``, named as ``section.key``."""
+
+    def __init__(self, *args: Any, setting: str, **kwargs: Any) -> None:
+        """Take what ``click.Option`` takes, and the setting."""
+        super().__init__(*args, **kwargs)
+        self.setting = setting
+
+
+setting_option = partial(click.option, cls=SettingOption)
+
+
+def given_settings(context: click.Context) -> dict[str, Any]:
+    """Return the values of the running command's options that override settings; ``None`` for those not given."""
+    options = (option for option in context.command.params if isinstance(option, SettingOption))
+    return {option.setting: context.params.get(option.name or "") for option in options}
+
+
+journal_option = setting_option(
+    "--journal", setting="journal.path", type=JOURNAL_FILE, help="The journal's file.  [default: as in the settings]"
+)
+by_option = click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")
+clock_option = setting_option(
+    "--clock",
+    setting="clock.time",
+    metavar="TIME",
+    help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
+)
+game_number_option = click.option(
+    "--game", "game_number", type=WholeNumber(min=1), help="Which game of the journal.  [default: the last]"
+)
+rule_option = click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
+)
+which_game_option = click.option(
+    "--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]"
+)
+paper_option = click.option(
+    "--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on."
+)
+_CALIBRATION_HELP = "What `./run hardware calibrate` wrote for this camera."
+_LAYOUT_HELP = "The measured table.  [default: the layout that comes with the game]"
+calibration_option = click.option("--calibration", type=READABLE_FILE, help=_CALIBRATION_HELP)
+layout_option = click.option("--layout", type=READABLE_FILE, help=_LAYOUT_HELP)
+markers_option = setting_option(
+    "--markers",
+    setting="table.markers",
+    type=click.Choice(["layout", "none"]),
+    help="How to find the table: by the layout's markers, or with none by the board's own lines.",
+)
+
+
+def page_options(command: Command) -> Command:
+    """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two imply it."""
+    for option in (
+        click.option(
+            "--page-address", metavar="ADDRESS", help="Open the page to your network: 0.0.0.0 is for all networks."
+        ),
+        click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]"),
+        click.option("--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_page(
+    page: bool | None,
+    port: int | None,
+    address: str | None,
+    settings: PageSection | None = None,
+    *,
+    opens_itself: bool = False,
+) -> PageOptions | None:
+    """Return the page's options from these flags, completed by the settings; ``None`` if no page is wanted.
+
+    With ``opens_itself``, the settings alone may open the page. Raises BadParameter for an invalid address.
+    """
+    from common.user import user_name
+    from referee.settings.conversions import is_address
+    from referee.settings.settings import PageOptions, PageSection
+
+    house = settings or PageSection()
+    is_asked = page or port is not None or address is not None
+    if page is False or not (is_asked or (opens_itself and house.open)):
+        return None
+    if address is not None and not is_address(address):
+        raise click.BadParameter(
+            f"{address!r} is not an address of this machine; give 0.0.0.0 for all its networks",
+            param_hint="--page-address",
+        )
+    return PageOptions(
+        address or house.address,
+        port if port is not None else house.port,
+        user_name(),
+        language=house.language,
+        quiet_hours=house.quiet_hours,
+    )
+
+
+def opponent_options(command: Command) -> Command:
+    """Add ``--opponent SIDE`` and ``--opponent-strength``."""
+    strength = setting_option(
+        "--opponent-strength",
+        setting="opponent.strength",
+        type=STRENGTH,
+        help="How well the program plays.",
+    )
+    return setting_option(
+        "--opponent",
+        setting="opponent.player",
+        metavar="SIDE",
+        help="The program plays this side: it says its turns, and you play them.",
+    )(strength(command))
+
+
+def input_options(command: Command) -> Command:
+    """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
+    command = markers_option(command)
+    for name, setting, what in (
+        ("--looks", "table.looks", "What `./run pieces enrol` learned of the pieces."),
+        ("--layout", "table.layout", _LAYOUT_HELP),
+        ("--calibration", "camera.calibration", _CALIBRATION_HELP),
+    ):
+        command = setting_option(name, setting=setting, type=READABLE_FILE, help=what)(command)
+    return command
+
+
+Corners = tuple[tuple[float, float], ...]
+
+
+def _read_grid(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    """Parse rows and columns, such as ``4x6``; raises click's BadParameter."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d{1,4})\s*[xX×]\s*(\d{1,4})\s*", text, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is not a grid; expected rows x columns, such as 4x6")
+    return int(match[1]), int(match[2])
+
+
+def _read_corners(_context: click.Context, _option: click.Parameter, text: str | None) -> Corners | None:
+    """Parse points in pixels, such as ``90,80 550,85 560,400 80,395``; raises click's BadParameter."""
+    if text is None:
+        return None
+    number = r"(-?\d{1,6}(?:\.\d*)?)"
+    points = []
+    for word in text.split():
+        match = re.fullmatch(f"{number},{number}", word, re.ASCII)
+        if match is None:
+            raise click.BadParameter(
+                f'{word!r} is not a corner; expected x,y in pixels, such as "90,80 550,85 560,400 80,395"'
+            )
+        points.append((float(match[1]), float(match[2])))
+    return tuple(points)
+
+
+def grid_options(*, required: bool) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--grid`` and ``--corners``, a grid of tiles in a photo."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--corners",
+            callback=_read_corners,
+            metavar='"X,Y X,Y X,Y X,Y"',
+            required=required,
+            help="The grid's outer corners in the photo, in pixels: top left, top right, bottom right, bottom left.",
+        )(command)
+        return click.option(
+            "--grid",
+            callback=_read_grid,
+            metavar="RxC",
+            required=required,
+            help="Rows and columns of the grid, such as 4x6.",
+        )(command)
+
+    return add
+
+
+def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, str]:
+    """Parse texts such as ``example``; raises click's BadParameter for an invalid text or a repeated name."""
+    pairs: dict[str, str] = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r} is not of the form name=value, such as {example}")
+        if name.strip() in pairs:
+            raise click.BadParameter(f"{name.strip()} is given twice")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def read_sides(game: Game[Any, Any], texts: Sequence[str], example: str = "gold=Ann") -> dict[Player, str]:
+    """Parse texts such as ``example``, with the game's sides in any case; raises click's BadParameter."""
+    sides: dict[Player, str] = {}
+    for name, text in read_pairs(texts, example).items():
+        side = name.lower()
+        if side not in game.players:
+            raise click.BadParameter(f"{game.name} has no player {name!r}; it has {', '.join(game.players)}")
+        if side in sides:
+            raise click.BadParameter(f"{side} is given twice")
+        if not text:
+            raise click.BadParameter(f"nothing is given for {side}; expected something such as {example}")
+        sides[side] = text
+    return sides
+
+
+def parse_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
+    """Parse ``name=value`` texts as a game's options and return only those given; raises OptionError."""
+    from engine.options import read_options
+    from referee.settings.conversions import with_sheet_file
+
+    given = with_sheet_file(game, read_pairs(options))
+    values = read_options(game.options, given)
+    return {name: values[name] for name in given}

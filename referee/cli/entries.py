@@ -15,19 +15,21 @@ from engine import registry
 from engine.api import Game
 from engine.support.players import RESIGN
 from referee.cli.client import open_without_camera, submit
-from referee.cli.context import CommandContext, confirm, say
-from referee.cli.group import ExampleCommand
-from referee.cli.options import (
+from referee.cli.context import (
     GAME,
     STRENGTH,
+    CommandContext,
     Number,
     by_option,
     clock_option,
+    confirm,
     journal_option,
     read_pairs,
     read_sides,
     rule_option,
+    say,
 )
+from referee.cli.group import ExampleCommand
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
 from referee.settings.conversions import hint_settings, table_options, time_control
@@ -173,7 +175,7 @@ def roll_command(
         text = " ".join(faces)
         if not text:
             # Here, because a typed roll needs no reader of pictures.
-            from referee.cli.dice import roll_in_front_of
+            from referee.cli.picture_files import roll_in_front_of
 
             text = roll_in_front_of(context, game, journal, source or "")
         return EnterRoll(text, by or user_name())

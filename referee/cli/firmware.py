@@ -17,9 +17,8 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import BOARDS, PinMap, example_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
-from referee.cli.context import CommandContext, output, print_findings, progress_output, say
+from referee.cli.context import READABLE_FILE, CommandContext, output, print_findings, progress_output, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
-from referee.cli.options import READABLE_FILE
 from referee.settings.conversions import wanted_board
 
 if TYPE_CHECKING:

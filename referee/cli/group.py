@@ -20,16 +20,19 @@ from common.program import PROGRAM
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
-from referee.cli.context import INTERRUPTED, CommandContext, context_of, say
-from referee.cli.options import (
+from referee.cli.context import (
+    INTERRUPTED,
     JOURNAL_FILE,
     OUTPUT_FILE,
     OUTPUT_FOLDER,
     READABLE_FILE,
+    CommandContext,
     GameName,
     SettingOption,
     check_output,
+    context_of,
     refuse_overwriting,
+    say,
 )
 from referee.errors import (
     ConfigError,

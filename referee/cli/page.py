@@ -19,9 +19,8 @@ from common.durable import write_durably
 from common.findings import Finding
 from common.phrases import counted
 from common.user import user_name
-from referee.cli.context import CommandContext, output, print_table, say
+from referee.cli.context import OUTPUT_FILE, CommandContext, journal_option, output, print_table, say
 from referee.cli.group import ExampleCommand
-from referee.cli.options import OUTPUT_FILE, journal_option
 
 if TYPE_CHECKING:
     from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
@@ -34,7 +33,7 @@ def maintenance(configuration: Configuration) -> MaintenanceBuilder:
     from referee.session.table_port import Maintenance
 
     def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Maintenance:
-        from referee.bug_report.bundle import zipped
+        from referee.bug_report import zipped
 
         settings = configuration.settings
         chosen = replace(configuration, settings=settings.changed({"journal.path": journal or settings.journal.path}))
@@ -54,7 +53,7 @@ def _examine(configuration: Configuration, *, is_at_work: bool) -> list[Finding]
 
 
 def _gather(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:
-    from referee.bug_report.bundle import gather
+    from referee.bug_report import gather
 
     findings = _examine(configuration, is_at_work=is_at_work)
     return gather(configuration, findings, said, {user_name(), socket.gethostname(), str(Path.home())})
@@ -79,7 +78,7 @@ def bug_report_command(
       ./run tools bug-report --show game.jsonl
       ./run tools bug-report --leave-out doctor.txt --out report.zip
     """
-    from referee.bug_report.bundle import zipped
+    from referee.bug_report import zipped
 
     files = _gather(context.configuration({"journal.path": journal}), (), is_at_work=False)
     names = [file.name for file in files]

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from referee.cli.context import CommandContext
-from referee.cli.group import ExampleCommand
-from referee.cli.options import (
+from referee.cli.context import (
     GAME,
     OUTPUT_FILE,
     READABLE_FILE,
+    CommandContext,
     Corners,
     calibration_option,
     grid_options,
@@ -20,6 +19,7 @@ from referee.cli.options import (
     markers_option,
     setting_option,
 )
+from referee.cli.group import ExampleCommand
 
 _SEEN_BY = {
     "--dice": (),
@@ -115,8 +115,7 @@ def read_command(
                 option = "game" if key == "game.name" else key.partition(".")[2]
                 raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
     # Here, because help and usage errors are shown faster without the readers of pieces.
-    from referee.cli.dice import read_dice
-    from referee.cli.picture_files import handwriting_of, read_digits, read_sheets, read_table, read_tiles
+    from referee.cli.picture_files import handwriting_of, read_dice, read_digits, read_sheets, read_table, read_tiles
 
     if sheet:
         settings = context.configuration({"game.name": game}).settings
@@ -179,8 +178,7 @@ def enrol_command(
     """
     if dice and sheet:
         raise click.UsageError("--sheet and --dice don't go together.")
-    from referee.cli.dice import teach_faces
-    from referee.cli.picture_files import enrol_pieces, teach_digits
+    from referee.cli.picture_files import enrol_pieces, teach_digits, teach_faces
 
     if dice:
         if not len(set(positions)) == len(positions) == len(images):

@@ -33,12 +33,12 @@ _EVERY_DAY = _commands(
     ("games", ".games", "List the games; begin, show, resume, check, end or copy them."),
     ("status", ".games", "Show the board, whose turn it is and what comes next."),
     ("hint", ".entries", "Give a hint: a good turn, and why."),
-    ("doctor", ".installation", "Check what works, what is missing and what to do."),
+    ("doctor", ".machine", "Check what works, what is missing and what to do."),
 )
 GAMES = _commands(
     ("new", ".entries", "Begin a new game in the journal."),
-    ("replay", ".records", "Check a game or journal and tell what happened."),
-    ("export", ".records", "Write a game of the journal as a game record."),
+    ("replay", ".games", "Check a game or journal and tell what happened."),
+    ("export", ".games", "Write a game of the journal as a game record."),
 )
 _TABLE = _commands(
     ("turn", ".entries", "Play a turn by text."),
@@ -64,14 +64,14 @@ _TOOLS = _commands(
     ("sheet", ".rules", "Copy, check and show sheets, dice and tiles."),
     ("rules", ".rules", "Summarise a game's rules."),
     ("perft", ".rules", "Count the ways to play a number of turns."),
-    ("config", ".installation", "Show the settings and where each comes from."),
+    ("config", ".machine", "Show the settings and where each comes from."),
     ("devices", ".page", "List the devices that are paired with the page, or change one."),
     ("bug-report", ".page", "Gather what helps to find a fault, in one file."),
-    ("link", ".machine.link", "Install the command `referee`, with Tab completion."),
-    ("completion", ".machine.link", "Print the completion script of `referee` for your shell."),
+    ("link", ".machine", "Install the command `referee`, with Tab completion."),
+    ("completion", ".machine", "Print the completion script of `referee` for your shell."),
     ("hall", "hall.command", "Show every table of a club on one page, and run its tournaments."),
-    ("install", ".machine.service", "Start the referee at boot, and restart it whenever it ends."),
-    ("uninstall", ".machine.service", "Undo `./run tools install`."),
+    ("install", ".machine", "Start the referee at boot, and restart it whenever it ends."),
+    ("uninstall", ".machine", "Undo `./run tools install`."),
 )
 
 

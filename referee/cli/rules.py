@@ -19,9 +19,18 @@ from engine.errors import EngineError
 from engine.options import read_options
 from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.values import OptionValue, Roll
-from referee.cli.context import output, progress_output, say
+from referee.cli.context import (
+    GAME,
+    OUTPUT_FILE,
+    READABLE_FILE,
+    WholeNumber,
+    output,
+    parse_options,
+    progress_output,
+    rule_option,
+    say,
+)
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, OUTPUT_FILE, READABLE_FILE, WholeNumber, parse_options, rule_option
 from referee.settings.conversions import read_text
 
 _MOST_COLUMNS = 100

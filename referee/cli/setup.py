@@ -25,9 +25,12 @@ from engine.errors import UnknownGameError
 from referee.cli.context import (
     CommandContext,
     ask_line,
+    chosen_page,
     confirm,
     context_of,
     output,
+    page_options,
+    paper_option,
     print_findings,
     progress_output,
     say,
@@ -35,7 +38,6 @@ from referee.cli.context import (
     utc_now,
 )
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import chosen_page, page_options, paper_option
 from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, absolute_source
 

@@ -9,18 +9,19 @@ import click
 
 from common.user import user_name
 from referee.cli.client import tell_referee
-from referee.cli.context import CommandContext, output
-from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import (
+from referee.cli.context import (
     OUTPUT_FILE,
+    CommandContext,
     Number,
     WholeNumber,
     by_option,
     calibration_option,
     journal_option,
     layout_option,
+    output,
     which_game_option,
 )
+from referee.cli.group import ExampleCommand, ExampleGroup
 
 
 @click.group(name="lights", cls=ExampleGroup)

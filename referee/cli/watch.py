@@ -12,9 +12,7 @@ import click
 
 from common.phrases import Phrase
 from engine import registry
-from referee.cli.context import context_of, output
-from referee.cli.group import ExampleCommand
-from referee.cli.options import (
+from referee.cli.context import (
     GAME,
     JOURNAL_FILE,
     OUTPUT_FILE,
@@ -24,15 +22,18 @@ from referee.cli.options import (
     check_picture_file,
     chosen_page,
     clock_option,
+    context_of,
     given_settings,
     input_options,
     journal_option,
     opponent_options,
+    output,
     page_options,
     read_pairs,
     rule_option,
     setting_option,
 )
+from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
 from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
 

@@ -19,7 +19,7 @@ from common.phrases import Phrase
 from engine.api import Game
 from engine.search.budget import CountingClock
 from engine.values import OptionValue, Strength
-from referee.clocks.clock import TimeControl
+from referee.clocks import TimeControl
 from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings

@@ -16,7 +16,7 @@ from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
 from engine.support.players import parse_announcement, who_plays
 from engine.values import Announcement, OptionValue, Outcome, OutcomeKind, Place, Player, Roll
-from referee.clocks.clock import Clock, ClockFace, PauseReason, TimeControl, recorded_control
+from referee.clocks import Clock, ClockFace, PauseReason, TimeControl, recorded_control
 from referee.errors import ClockError, FoldError
 from referee.journal.events import (
     MISREAD,

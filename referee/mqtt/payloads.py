@@ -14,7 +14,7 @@ from common.phrases import capitalized, listed
 from common.program import program_version
 from engine.api import Game
 from engine.values import Outcome
-from referee.clocks.clock import ClockFace, ClockMode, clock_text, hourglass_rates
+from referee.clocks import ClockFace, ClockMode, clock_text, hourglass_rates
 from referee.commands.values import Role
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.journal.journal import utc_text

@@ -23,7 +23,7 @@ from engine.api import Game
 from engine.support.players import opponent
 from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line
-from referee.clocks.clock import clock_words
+from referee.clocks import clock_words
 from referee.languages import Say
 from referee.naming import Names
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend

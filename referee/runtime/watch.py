@@ -23,7 +23,7 @@ from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
-from referee.clocks.clock import NO_CLOCK, FlagRule, TimeControl, recorded_control
+from referee.clocks import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
 from referee.commands.entries import start_states
 from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help, unechoed_lines
@@ -60,7 +60,7 @@ from referee.settings.conversions import (
 )
 from referee.settings.settings import LightSection, OpponentSection, PageOptions, TableSection
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
-from referee.systemd.files import Supervisor
+from referee.systemd import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout

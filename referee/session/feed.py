@@ -17,7 +17,7 @@ from engine.api import Game, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from referee.clocks.clock import ClockFace
+from referee.clocks import ClockFace
 from referee.journal.fold import FoldedStep, Intention
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind

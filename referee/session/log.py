@@ -16,7 +16,7 @@ from engine.api import Game, StateT, TurnT
 from engine.support.chance import format_roll
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
-from referee.clocks.clock import TimeControl
+from referee.clocks import TimeControl
 from referee.commands.entries import AppliedCorrection, players_with
 from referee.commands.values import Correct, NewGame, Reply
 from referee.errors import FoldError, JournalError

@@ -11,7 +11,7 @@ from common.phrases import joined
 from engine.api import Game
 from engine.values import Appearance, OptionValue, Place
 from hardware.lights.signals import Signal
-from referee.clocks.clock import FlagRule, TimeControl, read_control
+from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.entries import PLAYERS, with_named_players
 from referee.commands.values import NewGame
 from referee.errors import ClockError, CorrectionError, FieldError

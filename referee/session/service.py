@@ -19,7 +19,7 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
 from hardware.lights.signals import Signal
 from hardware.pin_map import ButtonRole
-from referee.clocks.clock import TimeControl
+from referee.clocks import TimeControl
 from referee.commands import entries
 from referee.commands import values as commands
 from referee.commands.values import QueuedCommand

@@ -10,7 +10,7 @@ from common.phrases import Phrase
 from engine.api import StateT, TurnT
 from engine.support.players import RESIGN, who_plays
 from engine.values import Player
-from referee.clocks.clock import FlagRule, PauseReason
+from referee.clocks import FlagRule, PauseReason
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
 from referee.journal.events import CLOCK

@@ -14,7 +14,7 @@ from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
 from engine.values import OptionValue
 from hardware.pin_map import GpioPinMap
-from referee.clocks.clock import FlagRule, TimeControl, read_control
+from referee.clocks import FlagRule, TimeControl, read_control
 from referee.hints.advice import HintSettings
 from referee.journal.events import EvidenceLimits
 from referee.judge.starts import EITHER, STARTS_OPTION

@@ -22,7 +22,7 @@ from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from engine.tapping import Tapped, tapped
 from hardware.lights.signals import Signal, most_urgent_lights
-from referee.clocks.clock import ClockFace
+from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.languages import Say, sentences

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
 from pydantic import BaseModel, TypeAdapter
@@ -29,11 +29,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.phrases import Phrase
 from referee.web.access import EVENT_STREAM, NOBODY, Access, AccessPolicy, Role
+from referee.web.connections import BoundedConnection
 from referee.web.documents import RefusalDocument
-
-if TYPE_CHECKING:
-    from referee.web.connections import BoundedConnection
-
 
 MOST_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 10.0

@@ -22,7 +22,7 @@ from engine.registry import load
 from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
-from referee.clocks.clock import clock_text
+from referee.clocks import clock_text
 from referee.commands.entries import is_draw_possible, player_counts, players_with
 from referee.judge.verdict import VerdictKind
 from referee.languages import LANGUAGES

@@ -24,7 +24,7 @@ from benchmarks.parts.hint_games import (
 )
 from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
 from engine.registry import load
-from referee.cli.play.players import choose_randomly
+from referee.cli.play.game import choose_randomly
 from tests.engine import toy_harvest
 
 RANDOM = Pairing("deblockle", "random", 0.01)

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.api import Clock
 from engine.registry import load
-from referee.clocks.clock import TimeControl
+from referee.clocks import TimeControl
 from referee.hints.advice import HintSettings
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game

@@ -14,7 +14,7 @@ import pytest
 
 from common.findings import Finding, Severity, worst
 from firmware_bridge.ports.serial_ports import SerialPort
-from referee.bug_report.bundle import Anonymizer
+from referee.bug_report import Anonymizer
 from referee.doctor import (
     Machine,
     check_broker,

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.systemd.files import DEVICE_GROUPS, Installation
+from referee.systemd import DEVICE_GROUPS, Installation
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.guard import GUARD_S

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.findings import Finding
-from referee.bug_report.bundle import LEFT_OUT, MOST_TEXT_BYTES, Anonymizer, gather, secrets_of, settings_text, zipped
+from referee.bug_report import LEFT_OUT, MOST_TEXT_BYTES, Anonymizer, gather, secrets_of, settings_text, zipped
 from referee.commands.values import Correct, EnterTurn, NewGame, OfferDraw, TakeBack
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal

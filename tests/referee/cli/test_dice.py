@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import tray_of_six, tray_picture
-from referee.cli.dice import _obstacle_sentence, _print, _tray_reader, at_rest
+from referee.cli.picture_files import _obstacle_sentence, _print, _tray_reader, at_rest
 from referee.settings.settings import Settings
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, pip_faces, printed_face
 from simulator.rendering.dice import draw_dice as render_dice

@@ -11,8 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from referee.cli.context import agrees, ask_line
-from referee.cli.options import OUTPUT_FILE, OUTPUT_FOLDER
+from referee.cli.context import OUTPUT_FILE, OUTPUT_FOLDER, agrees, ask_line
 from tests.commands import COMMANDS, Run
 
 PRINT = ("tools", "print", "charuco", "--out", "mine.json")

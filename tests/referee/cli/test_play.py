@@ -15,10 +15,9 @@ from engine import registry
 from engine.records import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.cli.play import session as play_session
-from referee.cli.play.game import HELP, GameHistory, ending_sentence
-from referee.cli.play.players import PlaySettings
-from referee.cli.play.session import PlaySession
+from referee.cli.play import command as play_session
+from referee.cli.play.command import PlaySession
+from referee.cli.play.game import HELP, GameHistory, PlaySettings, ending_sentence
 from referee.cli.rules import rule_lines
 from referee.languages import LANGUAGES, sentences
 from tests.effort import cases

@@ -12,9 +12,8 @@ import pytest
 
 from common.findings import Finding
 from referee.cli import main
-from referee.cli.context import CommandContext
+from referee.cli.context import PAPERS, CommandContext
 from referee.cli.group import EXIT_CODES, LazyCommand, LazyGroup, exit_code_of, report_fault
-from referee.cli.options import PAPERS
 from referee.cli.root import root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
 from referee.rendering.printed_sheets import PAPERS_MM
@@ -220,8 +219,8 @@ def test_the_exit_codes_are_documented() -> None:
 @pytest.mark.parametrize("flags", [[], ["--debug"]])
 def test_an_internal_error_is_one_line_with_its_code(tmp_path: Path, flags: list[str]) -> None:
     script = (
-        "import sys; from referee.cli import installation, main\n"
-        "installation.config_command.callback = lambda **_: 1 // 0\n"
+        "import sys; from referee.cli import machine, main\n"
+        "machine.config_command.callback = lambda **_: 1 // 0\n"
         f"sys.argv = ['referee', *{flags!r}, 'config']; main()"
     )
     done = subprocess.run(

@@ -6,7 +6,7 @@ import click
 import cv2
 import pytest
 
-from referee.cli.options import SettingOption
+from referee.cli.context import SettingOption
 from referee.cli.watch import demo_command, watch_command
 from referee.settings.settings import Settings
 from tests.commands import Run

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.clocks.clock import (
+from referee.clocks import (
     Clock,
     ClockMode,
     FlagRule,

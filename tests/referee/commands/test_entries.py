@@ -21,7 +21,7 @@ from engine.search.budget import CountingClock
 from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, Roll
-from referee.cli.play.players import choose_randomly
+from referee.cli.play.game import choose_randomly
 from referee.commands.entries import apply_entry, refusal, start_states
 from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError

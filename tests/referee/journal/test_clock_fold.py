@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.api import Game
 from engine.registry import games, load
 from engine.support.players import parse_announcement, who_plays
-from referee.clocks.clock import Clock, ClockFace, ClockMode, PauseReason, TimeControl
+from referee.clocks import Clock, ClockFace, ClockMode, PauseReason, TimeControl
 from referee.errors import ClockError
 from referee.journal.events import Event, EventKind, JsonValue
 from referee.journal.fold import (

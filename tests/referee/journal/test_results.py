@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Outcome
-from referee.clocks.clock import read_control
+from referee.clocks import read_control
 from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.journal.events import STOPPED
 from referee.journal.journal import Journal

@@ -14,7 +14,7 @@ import pytest
 from common.phrases import listed
 from engine.registry import games, load
 from engine.values import Outcome
-from referee.clocks.clock import Clock, read_control
+from referee.clocks import Clock, read_control
 from referee.commands.values import COMMANDS, Role
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.client import parse_picture_request

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from referee.clocks.clock import read_control
+from referee.clocks import read_control
 from referee.commands.values import NewGame
 from referee.journal.journal import Journal
 from referee.runtime.watch import kept_clock_remark

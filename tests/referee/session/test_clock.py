@@ -11,7 +11,7 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
-from referee.clocks.clock import ClockFace, FlagRule, TimeControl, read_control
+from referee.clocks import ClockFace, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hardware.pin_map import ButtonRole
-from referee.clocks.clock import FlagRule, read_control
+from referee.clocks import FlagRule, read_control
 from referee.commands.values import Announce, CommandQueue, Correct, Press, Reply, RestoreSensor, TakeBack
 from referee.errors import JournalFullError
 from referee.journal.journal import BufferedJournal

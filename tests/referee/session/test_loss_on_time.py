@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from referee.clocks.clock import FlagRule, read_control
+from referee.clocks import FlagRule, read_control
 from referee.commands.values import EnterTurn, TakeBack
 from referee.journal.exports import event_lines
 from referee.journal.journal import Journal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.registry import load
-from referee.clocks.clock import ClockMode, FlagRule, TimeControl
+from referee.clocks import ClockMode, FlagRule, TimeControl
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings, HintStrength

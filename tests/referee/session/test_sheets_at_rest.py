@@ -11,7 +11,7 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.players import who_plays
-from referee.clocks.clock import FlagRule, TimeControl, read_control
+from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.events import Event, EventKind

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.systemd.files import MARK, Installation, quote
+from referee.systemd import MARK, Installation, quote
 
 
 def installation(user: str | None = "alex", arguments: tuple[str, ...] = ("--camera", "0")) -> Installation:

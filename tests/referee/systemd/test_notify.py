@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.systemd.files import Supervisor
+from referee.systemd import Supervisor
 
 STATUS = "Refereeing Deblockle."
 

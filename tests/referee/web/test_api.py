@@ -14,7 +14,7 @@ import pytest
 from engine.registry import games, load
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
-from referee.clocks.clock import ClockFace, ClockMode
+from referee.clocks import ClockFace, ClockMode
 from referee.commands.values import (
     COMMANDS,
     AgreedDraw,

@@ -18,7 +18,7 @@ import pytest
 from rich.console import Console
 
 from common.user import user_name
-from referee.cli.options import chosen_page
+from referee.cli.context import chosen_page
 from referee.errors import PageError
 from referee.settings.settings import PageOptions, PageSection
 from referee.web.access import Role

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.systemd.files import UNIT
+from referee.systemd import UNIT
 from tests.guard import GUARD_S
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ import pytest
 
 from hall.announcement import announce
 from referee.mqtt.hall_search import HallBroker
-from referee.systemd.files import UNIT
+from referee.systemd import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.system.installation.container import NEEDS_CONTAINER, ROOT, Machine, booted, product_in

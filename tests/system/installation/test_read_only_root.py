@@ -11,7 +11,7 @@ import pytest
 
 from referee.journal.events import EventKind
 from referee.journal.reader import read_journal
-from referee.systemd.files import UNIT
+from referee.systemd import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.system.installation.container import NEEDS_CONTAINER, booted, product_in

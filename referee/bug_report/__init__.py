@@ -1,1 +1,0 @@
-"""A bundle of files for a bug report, without private data."""

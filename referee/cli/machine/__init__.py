@@ -1,1 +1,0 @@
-"""Commands that install the referee on this machine."""
