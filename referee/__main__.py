@@ -1,7 +1,5 @@
 """``python -m referee`` is the command ``referee``."""
 
-from __future__ import annotations
-
 import signal
 
 from referee.cli import main

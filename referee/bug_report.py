@@ -5,8 +5,6 @@ addresses, serial numbers and file names are left out, and so is any new setting
 In sentences, anything that looks like a path, an address, a code or a token is removed.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import platform

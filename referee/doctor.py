@@ -3,8 +3,6 @@
 Every check is a function that returns Findings (``common.findings``).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The referee's errors, each also the builtin it resembles."""
 
-from __future__ import annotations
-
 from common.phrases import SpokenError
 
 

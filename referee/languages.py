@@ -7,8 +7,6 @@ translated in turn and inserted into the translated template. There, ``{owner:en
 part (gettext's context) if it has one, and ``{text:as it is}`` copies the part.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """Running the referee as a systemd service: the unit, the udev rules, the size limit of the log, and reports to it."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The command line: thin commands on top of the packages that do the work."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """``./run games`` and ``./run status``: the games of a journal, their state, resuming one, replays and records."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext

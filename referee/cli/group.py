@@ -1,7 +1,5 @@
 """Command groups, exit codes, and errors shown as one line instead of a traceback."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import signal

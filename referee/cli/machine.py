@@ -1,7 +1,5 @@
 """What concerns this installation: ``doctor``, ``tools config``, ``link``, ``completion``, and a start at boot."""
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

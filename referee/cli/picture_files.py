@@ -1,7 +1,5 @@
 """Pictures for ``./run pieces`` and dice in front of a camera: read and shown or drawn, and learned from."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,7 +1,5 @@
 """``./run pieces``: reading pictures of tables, sheets, tiles and digits, and learning how the pieces look."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """The command ``referee`` itself: global options, and the list of subcommands."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

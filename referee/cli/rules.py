@@ -1,7 +1,5 @@
 """``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: information about games without a table."""
 
-from __future__ import annotations
-
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping

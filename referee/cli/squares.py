@@ -1,7 +1,5 @@
 """``hardware lights`` and ``hardware sensors``: assign lights and switches to squares, and test them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ the socket ``JOURNAL.ask``. The client sends one JSON object on one line, receiv
 command is answered only after its event is in the journal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

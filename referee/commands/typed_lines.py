@@ -1,7 +1,5 @@
 """Reads lines that a person types while the program does other work, and interprets those typed during a game."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import queue

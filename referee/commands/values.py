@@ -3,8 +3,6 @@
 The values are independent of the channel that delivered them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import reprlib

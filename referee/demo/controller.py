@@ -5,8 +5,6 @@ close where a piece stands in each frame. The wire runs in real time and the tab
 stops while data is in transit, up to a limit in case the wire is cut.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

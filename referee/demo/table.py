@@ -4,8 +4,6 @@ The players choose turns by short hints. Their work is counted instead of timed,
 every machine; one of them searches deeper than the other. A person answers questions.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 It imports only the engine, so that a separate process can find hints without loading the rest of the referee.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from random import Random

@@ -3,8 +3,6 @@
 It chooses turns and asks a person to play them, since it can't move pieces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Works out hints in a separate process, so that they don't delay frames."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

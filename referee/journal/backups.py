@@ -1,7 +1,5 @@
 """Backups of a journal: made while a referee writes it, kept for a few days, and restored."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import os

@@ -3,8 +3,6 @@
 The lock is on the journal's own file, so that no other file's removal lets a second writer in.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

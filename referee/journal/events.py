@@ -1,7 +1,5 @@
 """The journal's events, which never change once accepted, and their encoding as database rows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

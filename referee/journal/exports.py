@@ -1,7 +1,5 @@
 """Exports of a journal: a game as a record, as readable lines, and its pictures as files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

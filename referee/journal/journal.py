@@ -3,8 +3,6 @@
 A ``BufferedJournal`` continues in memory while the file can't be written, and writes the events later.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sqlite3
 from collections import deque

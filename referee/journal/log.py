@@ -4,8 +4,6 @@ Each frame of the log is a page of the database. Its checksum continues that of 
 is enough to check it. So frames behind a damaged one can be told from noise and from those of an earlier generation.
 """
 
-from __future__ import annotations
-
 import operator
 import struct
 import sys

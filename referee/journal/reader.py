@@ -1,7 +1,5 @@
 """A journal that is open for reading, and what it is asked for."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from contextlib import ExitStack

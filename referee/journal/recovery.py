@@ -4,8 +4,6 @@ While a journal is open for writing, a small file beside it names the last event
 the event is on the disk, so it never names more than there was.
 """
 
-from __future__ import annotations
-
 import errno
 import glob
 import os

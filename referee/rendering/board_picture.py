@@ -1,7 +1,5 @@
 """The board as the referee believes it, drawn as a picture for films."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping, Sequence

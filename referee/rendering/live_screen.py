@@ -3,8 +3,6 @@
 ``screen`` draws it from values; ``LiveScreen`` keeps it on a terminal.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -3,8 +3,6 @@
 The reading is the table's location, looks and hidden places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

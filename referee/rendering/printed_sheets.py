@@ -6,8 +6,6 @@ lines. Of a player's sheet, the layout defines the markers and the grid, the gam
 beside and below the grid, clear of the markers.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence

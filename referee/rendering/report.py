@@ -1,7 +1,5 @@
 """What a person reads while a table is watched: a line per verdict, and pictures for diagnosis."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

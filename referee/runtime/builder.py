@@ -26,8 +26,6 @@ In this example, the reader returns the true looks. One frame is judged, and the
 ['The board is set up. Black to play.']
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

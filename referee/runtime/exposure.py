@@ -1,7 +1,5 @@
 """Locks a camera's exposure, white balance and focus while a game is watched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

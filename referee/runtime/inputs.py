@@ -1,7 +1,5 @@
 """Opening the inputs of a watched table: camera, sensors or both, by the options a person chose."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Waiting for frames: commands are carried out meanwhile, and Ctrl-C ends it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

@@ -1,7 +1,5 @@
 """Watching a real table: builds the service from a person's options, and reports and publishes what it says."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

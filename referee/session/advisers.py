@@ -1,7 +1,5 @@
 """Hints on request, and turns of the side that the program plays. Both are recorded before they are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Publishes what a session shows and says: a snapshot after every change, and each remark once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic

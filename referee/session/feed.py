@@ -5,8 +5,6 @@ wrong, that a person is asked, or that the table is ready. There is no sound whi
 has changed, or while something hides the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

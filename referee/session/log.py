@@ -3,8 +3,6 @@
 Verdicts, accepted turns and corrections are converted to events, and back, by pure functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The loop around the service: reads frames, handles camera failures, and carries out commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The interfaces that a session needs from its reader, journal and display, and its settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

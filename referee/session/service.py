@@ -4,8 +4,6 @@
 the same verdicts and events. Every event is in the journal before a snapshot shows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Each command is carried out once, by the session's thread, and gets a reply.
 """
 
-from __future__ import annotations
-
 import asyncio
 import enum
 import threading

@@ -1,7 +1,5 @@
 """Runs a session's clock: when turns were complete, when it pauses, whose flag fell. Everything is journalled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Generic

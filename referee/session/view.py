@@ -1,7 +1,5 @@
 """Tracks what the table shows, decides when it should be judged, and which verdicts are worth saying."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic

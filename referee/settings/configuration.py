@@ -4,8 +4,6 @@ Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE``
 that settings name are not opened here, so that a command that creates one can run; ``referee.wiring.plan`` opens them.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

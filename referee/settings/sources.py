@@ -1,7 +1,5 @@
 """Sources of settings: the file, the line in it, the environment variable."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The layout of a game's table: measured or shipped, with the sheets, dice and blocks of the game's options."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The set-up step that measures the table: from a printed board, typed sizes, or the board's corners in a picture."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

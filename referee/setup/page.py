@@ -3,8 +3,6 @@
 The pages show one step at a time, with the newest picture where it helps. They work without JavaScript.
 """
 
-from __future__ import annotations
-
 import hashlib
 import queue
 import threading

@@ -1,7 +1,5 @@
 """The camera during a set-up, kept open from its first use, and checks whether its pictures are good enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from threading import Lock

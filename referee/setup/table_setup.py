@@ -1,7 +1,5 @@
 """The table that is being set up, the definition of a set-up step, and what the page shows of it."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

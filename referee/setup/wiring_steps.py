@@ -1,7 +1,5 @@
 """The set-up steps for wired devices: lights and switches, and the maps that assign them to squares."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

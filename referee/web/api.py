@@ -1,7 +1,5 @@
 """The API for the page and for programs: the table, a stream of its changes, its history, and commands."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the address or device that holds the most. A connection that does not send a who
 gets an answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import socket

@@ -1,7 +1,5 @@
 """The devices paired with a page, kept in a file beside the journal. Terminal commands may change the file too."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -3,8 +3,6 @@
 Those of the table are built once and shared by all viewers. Turns may be typed or tapped, and dice tapped.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ needs the session's CSRF token. Requests caused by another site's page are refus
 host name (DNS rebinding). The routes of the API declare their input and output, for its OpenAPI description.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping

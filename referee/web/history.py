@@ -3,8 +3,6 @@
 Each request opens the journal for reading, so nothing here depends on the session's thread.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The page's languages: choosing one for a request, and loading its templates and its own words."""
 
-from __future__ import annotations
-
 import gettext
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

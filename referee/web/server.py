@@ -1,7 +1,5 @@
 """The page's server: the application, and the thread that serves it while the session runs."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import io

@@ -1,7 +1,5 @@
 """The pages for people, and the owner's. Each works without JavaScript; the page's scripts add live updates."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import secrets

@@ -1,7 +1,5 @@
 """``./run play``: a whole game at the terminal. People are prompted, programs play, and other commands are handled."""
 
-from __future__ import annotations
-
 import io
 import random
 import shlex

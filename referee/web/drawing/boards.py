@@ -1,7 +1,5 @@
 """Draws a wooden board: frame, labelled squares, stars and grain, plus rings for lights and arrows for moves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dice as they lie on the table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

@@ -3,8 +3,6 @@
 Each drawing fills a square of side 100 units centred on (0, 0). The y axis points down.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

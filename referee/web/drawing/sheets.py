@@ -1,7 +1,5 @@
 """Draws a player's paper sheet: the squares and what is written there, loops, and the boxes around the grid."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

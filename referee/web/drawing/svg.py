@@ -3,8 +3,6 @@
 Presentation goes into attributes, because the page's content security policy blocks ``style`` attributes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET

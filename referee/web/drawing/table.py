@@ -1,7 +1,5 @@
 """Draws a game's table as the referee believes it to be: a board or the players' sheets, and the dice."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
