@@ -14,24 +14,7 @@ from rich.text import Text
 
 from common.phrases import counted
 from engine import registry
-from referee.cli.context import (
-    GAME,
-    OUTPUT_FILE,
-    READABLE_FILE,
-    CommandContext,
-    Number,
-    WholeNumber,
-    check_picture_file,
-    output,
-    paper_option,
-    parse_options,
-    print_table,
-    progress_output,
-    refuse_overwriting,
-    rule_option,
-    say,
-    utc_now,
-)
+from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.errors import PrintError
 from referee.settings.conversions import table_options
@@ -51,24 +34,26 @@ _BOARD = click.option(
     show_default=True,
     help="Squares across and down, their side and the markers' side in mm, marker dictionary.",
 )
-_OUT = click.option("--out", type=OUTPUT_FILE, required=True, help="The PDF to write.")
+_OUT = click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The PDF to write.")
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
 @_BOARD
-@click.option("--out", type=OUTPUT_FILE, required=True, help="The calibration to write.")
-@click.option("--preview", type=OUTPUT_FILE, help="Write the first picture as a perfect lens would take it.")
+@click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The calibration to write.")
+@click.option("--preview", type=cli.OUTPUT_FILE, help="Write the first picture as a perfect lens would take it.")
 @click.option("--name", help="A name for the camera.  [default: the name of the file written]")
-@click.option("--pictures", type=WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many.")
 @click.option(
-    "--every", "interval_s", type=Number(0.1, 60), default=2.0, show_default=True,
+    "--pictures", type=cli.WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many."
+)
+@click.option(
+    "--every", "interval_s", type=cli.Number(0.1, 60), default=2.0, show_default=True,
     help="From a camera or video: seconds between pictures, to hold the board differently.",
 )  # fmt: skip
 @click.option("--anyway", is_flag=True, help="Write the calibration even when it is not good.")
 @click.pass_obj
 def calibrate_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     sources: tuple[str, ...],
     board: str,
     out: Path,
@@ -93,11 +78,11 @@ def calibrate_command(
     from vision.images import write_image
 
     spec = parse_board(board)
-    check_picture_file(preview, "--preview")
-    progress_console = progress_output()
+    cli.check_picture_file(preview, "--preview")
+    progress_console = cli.progress_output()
     read, camera = _pictures_or_camera(sources)
     video = None if camera is None else source_path(camera)
-    refuse_overwriting((out, preview), read if video is None else [video])
+    cli.refuse_overwriting((out, preview), read if video is None else [video])
     images, names = (
         _read_all(read, progress_console)
         if camera is None
@@ -106,9 +91,9 @@ def calibrate_command(
     _check_one_size(images, names)
     with progress_console.status("looking for the board and fitting the lens"):
         calibration = calibrate(images, spec, name=name or out.stem)
-    _report(output(), calibration, names)
+    _report(cli.output(), calibration, names)
     if calibration.good or anyway:
-        save_calibration(out, calibration, made_on=utc_now().date())
+        save_calibration(out, calibration, made_on=cli.utc_now().date())
         click.echo(f"written: {out}")
     if preview is not None:
         write_image(preview, undistorted_preview(images[0], calibration.camera))
@@ -154,7 +139,7 @@ def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[st
 
 
 def _take(
-    context: CommandContext, spec: str, count: int, interval_s: float, console: Console
+    context: cli.CommandContext, spec: str, count: int, interval_s: float, console: Console
 ) -> tuple[list[Image], list[str]]:
     """Take pictures from a camera, ``interval_s`` of its own time apart; from a folder, all that appear.
 
@@ -212,7 +197,7 @@ def _report(console: Console, calibration: Calibration, names: list[str]) -> Non
         error = "" if view.error_px is None else f"{view.error_px:.2f}"
         tilt = "" if view.tilt_deg is None else f"{view.tilt_deg:.0f}°"
         table.add_row(Text(names[view.index]), str(view.corners), error, tilt, Text(view.why_not))
-    print_table(console, table)
+    cli.print_table(console, table)
     width, height = calibration.camera.size
     console.print(
         f"{width} x {height} pixels, reprojection error {calibration.camera.reprojection_error_px:.3f} px, "
@@ -234,11 +219,11 @@ def print_command() -> None:
 
 
 @print_command.command(cls=ExampleCommand)
-@click.option("--layout", type=READABLE_FILE, help="The measured table.  [default: as in the settings]")
-@paper_option
+@click.option("--layout", type=cli.READABLE_FILE, help="The measured table.  [default: as in the settings]")
+@cli.paper_option
 @_OUT
 @click.pass_obj
-def markers(context: CommandContext, layout: Path | None, paper: str, out: Path) -> None:
+def markers(context: cli.CommandContext, layout: Path | None, paper: str, out: Path) -> None:
     """Print the markers that go around the board.
 
     Those of a tray or board that moves by itself are on pages of their own.
@@ -268,9 +253,9 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
 
 
 @print_command.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@click.option("--layout", type=READABLE_FILE, help="The measured table.  [default: the game's own]")
-@paper_option
+@click.argument("game_name", metavar="GAME", type=cli.GAME)
+@click.option("--layout", type=cli.READABLE_FILE, help="The measured table.  [default: the game's own]")
+@cli.paper_option
 @_OUT
 def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     """Print a whole board with its markers, on pages to glue together.
@@ -291,7 +276,7 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
 
 @print_command.command(cls=ExampleCommand)
 @_BOARD
-@paper_option
+@cli.paper_option
 @_OUT
 def charuco(board: str, paper: str, out: Path) -> None:
     """Print the board to calibrate a camera with.
@@ -304,19 +289,19 @@ def charuco(board: str, paper: str, out: Path) -> None:
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
     calibrate_it = f"./run hardware calibrate --board {board} --out camera.json PICTURES"
-    say(f"The board {board} is in {out}. Print at 100 %, then: {calibrate_it}")
+    cli.say(f"The board {board} is in {out}. Print at 100 %, then: {calibrate_it}")
 
 
 @print_command.command(name="sheet", cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@click.option("--players", type=WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
-@rule_option
-@click.option("--layout", type=READABLE_FILE, help="The measured sheet.  [default: as in the settings]")
-@paper_option
+@click.argument("game_name", metavar="GAME", type=cli.GAME)
+@click.option("--players", type=cli.WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
+@cli.rule_option
+@click.option("--layout", type=cli.READABLE_FILE, help="The measured sheet.  [default: as in the settings]")
+@cli.paper_option
 @_OUT
 @click.pass_obj
 def game_sheets(
-    context: CommandContext,
+    context: cli.CommandContext,
     game_name: str,
     players: int | None,
     options: tuple[str, ...],
@@ -342,7 +327,7 @@ def game_sheets(
     settings = context.configuration({"table.layout": layout}).settings
     own = settings.game.name == game.name
     count = [] if players is None else [f"players={players}"]
-    given = (table_options(game, settings.game.options) if own else {}) | parse_options(game, (*options, *count))
+    given = (table_options(game, settings.game.options) if own else {}) | cli.parse_options(game, (*options, *count))
     table = with_rules(layout_for(game.name, settings.table.layout if own or layout else None), game, given)
     pages = plan_sheets(game.title, game.printed_sheet(given), table, paper)
     write_pdf(pages, out, title=f"{game.title} sheets")

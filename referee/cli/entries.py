@@ -14,21 +14,8 @@ from common.user import user_name
 from engine import registry
 from engine.api import Game
 from engine.support.players import RESIGN
+from referee.cli import context as cli
 from referee.cli.client import open_without_camera, submit
-from referee.cli.context import (
-    GAME,
-    STRENGTH,
-    CommandContext,
-    Number,
-    by_option,
-    clock_option,
-    confirm,
-    journal_option,
-    read_pairs,
-    read_sides,
-    rule_option,
-    say,
-)
 from referee.cli.group import ExampleCommand
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
@@ -41,15 +28,15 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", type=GAME, required=False)
-@rule_option
+@click.argument("game_name", metavar="[GAME]", type=cli.GAME, required=False)
+@cli.rule_option
 @click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask about a game that is not finished.")
-@clock_option
-@journal_option
+@cli.clock_option
+@cli.journal_option
 @click.pass_obj
 def new_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     game_name: str | None,
     options: tuple[str, ...],
     players: tuple[str, ...],
@@ -79,7 +66,7 @@ def new_command(
         registry.load(game_name)
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
-    given, names = read_pairs(options), read_sides(game, players)
+    given, names = cli.read_pairs(options), cli.read_sides(game, players)
     chosen = table_options(game, {**settings.game.options, **given})
     chosen = with_named_players(game, names, chosen, is_fixed=PLAYERS in given)
     with context.open_journal(journal, create=True) as opened:
@@ -89,19 +76,19 @@ def new_command(
         service = without_camera(game, opened, time.monotonic, control=time_control(settings.clock))
         service.begin(begun)
         begins = Phrase("Game {number} of {game} begins in {file}.", service.game_number, game.title, opened.path)
-        say(joined((begins, set_up_request(game))))
+        cli.say(joined((begins, set_up_request(game))))
         named = context.other_journal(opened.path)
     by_text = Phrase("{by_text}, each with `--journal {file}`", saved_by(), named) if named else saved_by()
     if settings.table.layout is None and game.name not in games_with_layouts():
-        say(Phrase("No camera can see {game} yet; {by_text}.", game.title, by_text))
+        cli.say(Phrase("No camera can see {game} yet; {by_text}.", game.title, by_text))
         return
     try:
         layout_for_camera(game.name, settings.table.layout)
     except LayoutError as error:
-        say(joined((as_sentence(str(error)), Phrase("You can {by_text}.", by_text))))
+        cli.say(joined((as_sentence(str(error)), Phrase("You can {by_text}.", by_text))))
 
 
-def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -> None:
+def _ask_to_leave(context: cli.CommandContext, journal: Journal, *, is_sure: bool) -> None:
     """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
     from referee.cli.games import open_game
 
@@ -109,9 +96,9 @@ def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -
     if left is None or is_sure:
         return
     if sys.stdin.isatty():
-        confirm(joined((left, Phrase("Leave it and begin a new one?")), ". "))
+        cli.confirm(joined((left, Phrase("Leave it and begin a new one?")), ". "))
     resuming = context.advised_command(f"games resume {journal.latest_game()}", journal.path)
-    say(joined((left, Phrase("{command} goes back to it.", resuming)), ". "))
+    cli.say(joined((left, Phrase("{command} goes back to it.", resuming)), ". "))
 
 
 def _side(player: str | None) -> str | None:
@@ -121,11 +108,11 @@ def _side(player: str | None) -> str | None:
 @click.command(cls=ExampleCommand)
 @click.argument("words", metavar="TEXT", nargs=-1, required=True)
 @click.option("--player", metavar="SIDE", help="Whose turn it is, where several may play.")
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
 def turn_command(
-    context: CommandContext, words: tuple[str, ...], player: str | None, by: str | None, journal: Path | None
+    context: cli.CommandContext, words: tuple[str, ...], player: str | None, by: str | None, journal: Path | None
 ) -> None:
     """Play a turn by text.
 
@@ -140,7 +127,7 @@ def turn_command(
     """
     from referee.commands.values import EnterTurn
 
-    say(submit(context, journal, lambda _: EnterTurn(" ".join(words), by or user_name(), _side(player))))
+    cli.say(submit(context, journal, lambda _: EnterTurn(" ".join(words), by or user_name(), _side(player))))
 
 
 @click.command(cls=ExampleCommand)
@@ -148,11 +135,11 @@ def turn_command(
 @click.option(
     "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
 )
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
 def roll_command(
-    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
+    context: cli.CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
 ) -> None:
     """Enter what the dice show.
 
@@ -180,18 +167,18 @@ def roll_command(
             text = roll_in_front_of(context, game, journal, source or "")
         return EnterRoll(text, by or user_name())
 
-    say(submit(context, journal, rolled))
+    cli.say(submit(context, journal, rolled))
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("kind", metavar="KIND")
 @click.option("--player", metavar="SIDE", help="Who says so.  [default: whose turn it is]")
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask before a resignation.")
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
 def announce_command(
-    context: CommandContext, kind: str, player: str | None, is_sure: bool, by: str | None, journal: Path | None
+    context: cli.CommandContext, kind: str, player: str | None, is_sure: bool, by: str | None, journal: Path | None
 ) -> None:
     """Announce a resignation, a draw or a claim.
 
@@ -209,17 +196,17 @@ def announce_command(
         command = Announce(kind, by or user_name(), _side(player))
     if kind.rpartition(":")[2].strip().lower() == RESIGN and not is_sure:
         _ask_to_resign(context, journal, command)
-    say(submit(context, journal, lambda _: command))
+    cli.say(submit(context, journal, lambda _: command))
 
 
-def _ask_to_resign(context: CommandContext, journal: Path | None, command: Announce) -> None:
+def _ask_to_resign(context: cli.CommandContext, journal: Path | None, command: Announce) -> None:
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
     with context.read_journal(journal) as opened:
         # A preview records nothing.
         told = open_without_camera(context, cast("Journal", opened)).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
-    confirm(joined((told, Phrase("Are you sure?"))))
+    cli.confirm(joined((told, Phrase("Are you sure?"))))
 
 
 @click.command(cls=ExampleCommand)
@@ -227,11 +214,11 @@ def _ask_to_resign(context: CommandContext, journal: Path | None, command: Annou
 @click.option("--position", default="", metavar="TEXT", help="The whole position as text (docs/games/).")
 @click.option("--to-move", default="", metavar="SIDE", help="Who plays next.  [default: as before]")
 @click.option("--why", default="", metavar="TEXT", help="Why, for the journal.")
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
 def correct_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     squares: tuple[str, ...],
     position: str,
     to_move: str,
@@ -252,7 +239,7 @@ def correct_command(
     from referee.commands.entries import read_looks
     from referee.commands.values import Correct
 
-    say(
+    cli.say(
         submit(
             context,
             journal,
@@ -262,10 +249,10 @@ def correct_command(
 
 
 @click.command("take-back", cls=ExampleCommand)
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
-def take_back_command(context: CommandContext, by: str | None, journal: Path | None) -> None:
+def take_back_command(context: cli.CommandContext, by: str | None, journal: Path | None) -> None:
     """Take the last turn back.
 
     It stays in the journal and no longer counts. Then put the pieces back.
@@ -276,15 +263,15 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
     """
     from referee.commands.values import TakeBack
 
-    say(submit(context, journal, lambda _: TakeBack(by or user_name())))
+    cli.say(submit(context, journal, lambda _: TakeBack(by or user_name())))
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("what", metavar="stop|go", type=click.Choice(["stop", "go"]))
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
-def clock_command(context: CommandContext, what: str, by: str | None, journal: Path | None) -> None:
+def clock_command(context: cli.CommandContext, what: str, by: str | None, journal: Path | None) -> None:
     """Stop the clock of the running game, or let it go on.
 
     Examples:
@@ -293,7 +280,7 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
     """
     from referee.commands.values import PauseClock
 
-    say(submit(context, journal, lambda _: PauseClock(by or user_name(), resume=what == "go")))
+    cli.say(submit(context, journal, lambda _: PauseClock(by or user_name(), resume=what == "go")))
 
 
 @click.command(cls=ExampleCommand)
@@ -301,17 +288,21 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
     "--position", metavar="TEXT", help="A position as text (docs/games/) in place of the game in the journal."
 )
 @click.option(
-    "--game", "game_name", type=GAME, metavar="GAME", help="The game of the position.  [default: as in the settings]"
+    "--game",
+    "game_name",
+    type=cli.GAME,
+    metavar="GAME",
+    help="The game of the position.  [default: as in the settings]",
 )
 @click.option("--roll", metavar="FACES", help="What the dice show in the position.")
-@click.option("--strength", type=STRENGTH, help="How far the hint looks ahead.")
-@click.option("--seconds", type=Number(0.05, 10), help="How long it may take.")
+@click.option("--strength", type=cli.STRENGTH, help="How far the hint looks ahead.")
+@click.option("--seconds", type=cli.Number(0.05, 10), help="How long it may take.")
 @click.option("--whole", is_flag=True, help="With --position: the whole turn of a gentle hint too.")
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
 def hint_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     position: str | None,
     game_name: str | None,
     roll: str | None,
@@ -341,12 +332,12 @@ def hint_command(
     chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
     settings = hint_settings(chosen)
     if position is not None:
-        say(_for_position(configured.game.name, position, roll, settings, whole=whole))
+        cli.say(_for_position(configured.game.name, position, roll, settings, whole=whole))
         return
     if roll is not None or game_name is not None or whole:
         raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
     running = Phrase("The lights show it.")
-    say(submit(context, journal, lambda _: AskHint(by or user_name()), hints=settings, idle="", running=running))
+    cli.say(submit(context, journal, lambda _: AskHint(by or user_name()), hints=settings, idle="", running=running))
 
 
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:

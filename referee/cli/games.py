@@ -24,25 +24,7 @@ from engine.records import read, replay, result_of, write
 from engine.support.chance import format_roll
 from engine.support.players import format_announcement, opponent
 from engine.values import Announcement, Outcome, OutcomeKind, Roll
-from referee.cli.context import (
-    OUTPUT_FILE,
-    OUTPUT_FOLDER,
-    READABLE_FILE,
-    SQLITE_BEGINS_WITH,
-    CommandContext,
-    WholeNumber,
-    by_option,
-    check_output,
-    confirm,
-    game_number_option,
-    journal_option,
-    output,
-    print_state,
-    print_table,
-    say,
-    spoken,
-    utc_now,
-)
+from referee.cli import context as cli
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.root import GAMES
 from referee.errors import CorrectionError, FoldError, JournalUnreadableError
@@ -66,7 +48,7 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     folded = fold(game, events)
     names = events[0][1].names
     playing = joined((joined((side, names[side])) for side in game.players if side in names), ", ")
-    say(
+    cli.say(
         either(
             playing,
             "Game {number}, {game} ({players}): {turns}.",
@@ -74,21 +56,21 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
             **{"number": number, "game": game.title, "players": playing, "turns": counted(len(folded.turns), "turn")},
         )
     )
-    tell = Names.of(game, names).telling(spoken)
+    tell = Names.of(game, names).telling(cli.spoken)
     if folded.states:
-        say("")
-        print_state(game, folded.states[0], tell)
-        say("")
-    say(tell(_status_sentence(game, folded)))
+        cli.say("")
+        cli.print_state(game, folded.states[0], tell)
+        cli.say("")
+    cli.say(tell(_status_sentence(game, folded)))
     if folded.stopped:
-        say(Phrase("{command} goes on with it.", resuming))
+        cli.say(Phrase("{command} goes on with it.", resuming))
     if (offering := folded.offered_by) is not None:
         answering = capitalized(opponent(game.players, offering))
-        say(tell(Phrase("{player} offers a draw; {other} accepts or refuses.", capitalized(offering), answering)))
+        cli.say(tell(Phrase("{player} offers a draw; {other} accepts or refuses.", capitalized(offering), answering)))
     if folded.fault is not None:
         sentence, remedy = (folded.fault.text(part) or "" for part in ("sentence", "remedy"))
         fault = sentence if remedy in sentence else joined((sentence, remedy))
-        say(tell(Phrase("To put right: {fault}", fault)))
+        cli.say(tell(Phrase("To put right: {fault}", fault)))
 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
@@ -127,7 +109,7 @@ def open_game(journal: Journal) -> str | None:
     commands=GAMES,
     invoke_without_command=True,
 )
-@journal_option
+@cli.journal_option
 @click.pass_context
 def games_command(ctx: click.Context, journal: Path | None) -> None:
     """List the games; begin, show, resume, check, end or copy them.
@@ -145,9 +127,9 @@ def games_command(ctx: click.Context, journal: Path | None) -> None:
 
 
 @games_command.command(name="list", cls=ExampleCommand)
-@journal_option
+@cli.journal_option
 @click.pass_obj
-def list_games(context: CommandContext, journal: Path | None = None) -> None:
+def list_games(context: cli.CommandContext, journal: Path | None = None) -> None:
     """List the games and how they stand.
 
     Examples:
@@ -155,7 +137,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
       ./run games list --journal evening.sqlite
     """
     heads = (Phrase("game"), Phrase("began"), Phrase("turns"), Phrase("how it stands"))
-    table = Table("", *map(spoken, heads), box=None, pad_edge=False)
+    table = Table("", *map(cli.spoken, heads), box=None, pad_edge=False)
     with context.read_journal(journal) as opened:
         for summary in opened.games():
             try:
@@ -164,21 +146,21 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
                 stands = Names.of(game, events[0][1].names)(_status_sentence(game, folded), context.translate)
                 row = (game.title, str(len(folded.turns)), stands)
             except (EngineError, FoldError) as error:
-                row = (summary.name, "?", spoken(Phrase("can't be read: {error}", error)))
+                row = (summary.name, "?", cli.spoken(Phrase("can't be read: {error}", error)))
             began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
             new = context.advised_command("games new", opened.path)
-            say(Phrase("There is no game in {file} yet; {command} begins one.", opened.path, new))
+            cli.say(Phrase("There is no game in {file} yet; {command} begins one.", opened.path, new))
             return
-    print_table(output(), table)
+    cli.print_table(cli.output(), table)
 
 
 @games_command.command(cls=ExampleCommand)
-@click.option("--from", "first", type=WholeNumber(min=1), default=1, help="Only games from this number on.")
-@journal_option
+@click.option("--from", "first", type=cli.WholeNumber(min=1), default=1, help="Only games from this number on.")
+@cli.journal_option
 @click.pass_obj
-def results(context: CommandContext, first: int, journal: Path | None) -> None:
+def results(context: cli.CommandContext, first: int, journal: Path | None) -> None:
     """Add up who won, by the players' names.
 
     Games that were not played to their end don't count. A player without a name is called by their side, in brackets.
@@ -190,7 +172,7 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     with context.read_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
-        say(
+        cli.say(
             either(
                 first == 1,
                 "No game was played to its end yet.",
@@ -205,7 +187,7 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     columns = [Phrase("played"), Phrase("won"), Phrase("drawn"), Phrase("lost"), Phrase("points")]
     table.add_column("")
     for title in columns if has_points else columns[:-1]:
-        table.add_column(spoken(title), justify="right")
+        table.add_column(cli.spoken(title), justify="right")
     called = {each.name: f"({each.name})" if each.is_side else each.name for each in found.standings}
     for name in names:
         table.add_column(Text(f"- {called[name]}"), justify="right")
@@ -215,11 +197,13 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
         points = [("" if standing.points is None else standing.points)] if has_points else []
         row = [_score(found.against.get((standing.name, other), Tally())) for other in names]
         table.add_row(Text(called[standing.name]), *(Text(str(cell)) for cell in [*cells, *points, *row]))
-    print_table(output(), table)
+    cli.print_table(cli.output(), table)
     if any(each.is_side for each in found.standings):
-        say(Phrase("In brackets: a side whose player has no name."))
+        cli.say(Phrase("In brackets: a side whose player has no name."))
     if found.left_out:
-        say(Phrase("Not played to the end: {games}.", listed(Phrase("game {number}", each) for each in found.left_out)))
+        cli.say(
+            Phrase("Not played to the end: {games}.", listed(Phrase("game {number}", each) for each in found.left_out))
+        )
 
 
 def _score(tally: Tally) -> str:
@@ -228,10 +212,10 @@ def _score(tally: Tally) -> str:
 
 
 @games_command.command(cls=ExampleCommand)
-@click.argument("number", type=WholeNumber(min=1), required=False)
-@journal_option
+@click.argument("number", type=cli.WholeNumber(min=1), required=False)
+@cli.journal_option
 @click.pass_obj
-def show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+def show(context: cli.CommandContext, number: int | None, journal: Path | None) -> None:
     """Show how a game stands: the board and what comes next. Without NUMBER: the last game.
 
     Examples:
@@ -241,10 +225,10 @@ def show(context: CommandContext, number: int | None, journal: Path | None) -> N
 
 
 @click.command(cls=ExampleCommand)
-@game_number_option
-@journal_option
+@cli.game_number_option
+@cli.journal_option
 @click.pass_obj
-def status_command(context: CommandContext, game_number: int | None, journal: Path | None) -> None:
+def status_command(context: cli.CommandContext, game_number: int | None, journal: Path | None) -> None:
     """Show the board, whose turn it is and what comes next.
 
     Examples:
@@ -254,7 +238,7 @@ def status_command(context: CommandContext, game_number: int | None, journal: Pa
     _show(context, game_number, journal)
 
 
-def _show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+def _show(context: cli.CommandContext, number: int | None, journal: Path | None) -> None:
     with context.read_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         shown = number or opened.latest_game() or 0
@@ -263,10 +247,10 @@ def _show(context: CommandContext, number: int | None, journal: Path | None) -> 
 
 
 @games_command.command(cls=ExampleCommand)
-@click.argument("number", type=WholeNumber(min=1))
-@journal_option
+@click.argument("number", type=cli.WholeNumber(min=1))
+@cli.journal_option
 @click.pass_obj
-def resume(context: CommandContext, number: int, journal: Path | None) -> None:
+def resume(context: cli.CommandContext, number: int, journal: Path | None) -> None:
     """Go on with an earlier game, under a new number.
 
     Examples:
@@ -291,16 +275,16 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         opened.append_all(copied)
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
-    say(Phrase("Game {number} goes on as game {latest}.", number, latest))
+    cli.say(Phrase("Game {number} goes on as game {latest}.", number, latest))
     print_status(game, latest, events, "")
 
 
 @games_command.command(cls=ExampleCommand)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
-def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
+def end(context: cli.CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
     """Stop the last game before its end.
 
     Nothing more can be entered in it until `./run games resume` continues it. The next `./run watch` begins a new one.
@@ -323,17 +307,17 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:
-            confirm(joined((left, Phrase("Stop it?")), ". "))
+            cli.confirm(joined((left, Phrase("Stop it?")), ". "))
         stopped = note_event(Phrase("{by} stops the game.", by or user_name()), None)
         opened.append_all([stopped, end_event(Outcome(None, STOPPED, kind=OutcomeKind.STOPPED), None)])
-    say(joined((Phrase("Stopped."), Phrase("{command} goes on with it.", resuming))))
+    cli.say(joined((Phrase("Stopped."), Phrase("{command} goes on with it.", resuming))))
 
 
 @games_command.command(cls=ExampleCommand)
-@click.option("--out", type=OUTPUT_FILE, help="The copy.  [default: in backups/ beside the journal]")
-@journal_option
+@click.option("--out", type=cli.OUTPUT_FILE, help="The copy.  [default: in backups/ beside the journal]")
+@cli.journal_option
 @click.pass_obj
-def backup(context: CommandContext, out: Path | None, journal: Path | None) -> None:
+def backup(context: cli.CommandContext, out: Path | None, journal: Path | None) -> None:
     """Copy all games and their pictures into one file. A referee may be running.
 
     `./run watch` makes such a copy every day by itself.
@@ -346,18 +330,18 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
         path, games = opened.path, len(opened.games())
     target = out
     if target is None:
-        target = path.with_name(FOLDER) / f"{path.stem}-{utc_now():%Y%m%d-%H%M%S}{path.suffix}"
+        target = path.with_name(FOLDER) / f"{path.stem}-{cli.utc_now():%Y%m%d-%H%M%S}{path.suffix}"
         target.parent.mkdir(exist_ok=True)
-        check_output(target, force=False)
+        cli.check_output(target, force=False)
     back_up(path, target)
-    click.echo(spoken(Phrase("{games} copied to {file}.", counted(games, "game"), target)))
+    click.echo(cli.spoken(Phrase("{games} copied to {file}.", counted(games, "game"), target)))
 
 
 @games_command.command(cls=ExampleCommand)
-@click.argument("file", type=READABLE_FILE)
-@journal_option
+@click.argument("file", type=cli.READABLE_FILE)
+@cli.journal_option
 @click.pass_obj
-def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
+def restore(context: cli.CommandContext, file: Path, journal: Path | None) -> None:
     """Replace all games by a copy. The replaced games are kept in a separate file.
 
     Examples:
@@ -365,25 +349,25 @@ def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
     """
     path = context.configuration({"journal.path": journal}).settings.journal.path
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = put_back(file, path, utc_now())
+    kept = put_back(file, path, cli.utc_now())
     with context.read_journal(path) as restored:
-        click.echo(spoken(Phrase("{games} restored.", counted(len(restored.games()), "game"))))
+        click.echo(cli.spoken(Phrase("{games} restored.", counted(len(restored.games()), "game"))))
     if kept is not None:
-        click.echo(spoken(Phrase("What was there before: {file}", kept)))
+        click.echo(cli.spoken(Phrase("What was there before: {file}", kept)))
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), required=False)
-@journal_option
-@game_number_option
+@cli.journal_option
+@cli.game_number_option
 @click.option(
     "--evidence",
-    type=OUTPUT_FOLDER,
+    type=cli.OUTPUT_FOLDER,
     help="Write the pictures each verdict rests on into this folder (journals only).",
 )
 @click.pass_obj
 def replay_command(
-    context: CommandContext, file: Path | None, journal: Path | None, game_number: int | None, evidence: Path | None
+    context: cli.CommandContext, file: Path | None, journal: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
     """Check a game or journal and tell what happened.
 
@@ -394,7 +378,7 @@ def replay_command(
       ./run games replay --game 2 --evidence pictures
       ./run games replay game.txt
     """
-    console = output()
+    console = cli.output()
     if file is not None and journal is not None:
         raise click.UsageError(f"{file} and --journal {journal} were given; give one of them.")
     text = _record_text(file)
@@ -415,8 +399,8 @@ def _record_text(file: Path | None) -> str | None:
         raise click.BadParameter(f"there is no file {str(file)!r}{hint}")
     where = "standard input" if str(file) == "-" else file
     with nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as opened:
-        content = opened.read(len(SQLITE_BEGINS_WITH))
-        if content == SQLITE_BEGINS_WITH:
+        content = opened.read(len(cli.SQLITE_BEGINS_WITH))
+        if content == cli.SQLITE_BEGINS_WITH:
             if str(file) == "-":
                 raise UnreadableError("standard input is a journal; name its file instead")
             return None
@@ -458,7 +442,7 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 
 
 def _replay_journal(
-    context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
+    context: cli.CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
     lost = sentence_for_readers(context.journal_path(file))
     with context.read_journal(file) as journal:
@@ -481,11 +465,13 @@ def _replay_journal(
 
 
 @click.command(cls=ExampleCommand)
-@journal_option
-@game_number_option
-@click.option("--out", type=OUTPUT_FILE, help="The file to write.  [default: standard output]")
+@cli.journal_option
+@cli.game_number_option
+@click.option("--out", type=cli.OUTPUT_FILE, help="The file to write.  [default: standard output]")
 @click.pass_obj
-def export_command(context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None) -> None:
+def export_command(
+    context: cli.CommandContext, journal: Path | None, game_number: int | None, out: Path | None
+) -> None:
     """Write a game of the journal as a game record.
 
     Header tags come first, then one turn a line.

@@ -18,32 +18,8 @@ from common.program import PROGRAM
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
-from referee.cli.context import (
-    INTERRUPTED,
-    JOURNAL_FILE,
-    OUTPUT_FILE,
-    OUTPUT_FOLDER,
-    READABLE_FILE,
-    CommandContext,
-    GameName,
-    SettingOption,
-    check_output,
-    context_of,
-    refuse_overwriting,
-    say,
-)
-from referee.errors import (
-    ConfigError,
-    CorrectionError,
-    EventError,
-    FoldError,
-    HallStoreError,
-    JournalError,
-    PlayError,
-    PrintError,
-    TournamentError,
-    UnreachableError,
-)
+from referee import errors
+from referee.cli import context as cli
 from vision.errors import VisionError
 
 OK = 0
@@ -52,18 +28,18 @@ USAGE = 2
 OUR_FAULT = 70
 
 EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
-    (ConfigError, 3),
+    (errors.ConfigError, 3),
     (EngineError, 4),
-    (EventError, 4),
-    (FoldError, 4),
-    (PrintError, 4),
-    (PlayError, 4),
-    (TournamentError, 4),
-    (CorrectionError, 4),
+    (errors.EventError, 4),
+    (errors.FoldError, 4),
+    (errors.PrintError, 4),
+    (errors.PlayError, 4),
+    (errors.TournamentError, 4),
+    (errors.CorrectionError, 4),
     (VisionError, 5),
-    (JournalError, 6),
-    (HallStoreError, 6),
-    (UnreachableError, 6),
+    (errors.JournalError, 6),
+    (errors.HallStoreError, 6),
+    (errors.UnreachableError, 6),
     (HardwareError, 7),
     (BridgeError, 7),
     (OSError, 8),
@@ -94,7 +70,7 @@ _UNBROKEN = "\N{NON-BREAKING HYPHEN}"
 class _HelpFormatter(click.HelpFormatter):
     """Shows command names as the person typed them, and never breaks a line at a hyphen: a name is to be copied."""
 
-    def __init__(self, context: CommandContext, **options: Any) -> None:
+    def __init__(self, context: cli.CommandContext, **options: Any) -> None:
         super().__init__(**options)
         self._with_program_name = context.with_program_name
 
@@ -113,7 +89,7 @@ class _HelpFormatter(click.HelpFormatter):
 
 class _HelpContext(click.Context):
     def make_formatter(self) -> click.HelpFormatter:
-        return _HelpFormatter(context_of(self), width=self.terminal_width, max_width=self.max_content_width)
+        return _HelpFormatter(cli.context_of(self), width=self.terminal_width, max_width=self.max_content_width)
 
 
 class ExampleCommand(click.Command):
@@ -124,7 +100,7 @@ class ExampleCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
         super().__init__(*args, **kwargs)
-        self._has_output = any(each.type in (OUTPUT_FILE, OUTPUT_FOLDER) for each in self.params)
+        self._has_output = any(each.type in (cli.OUTPUT_FILE, cli.OUTPUT_FOLDER) for each in self.params)
         if self._has_output:
             self.params.append(click.Option(["--force"], is_flag=True, help="Write over files without asking."))
         if self.help is not None:
@@ -143,18 +119,20 @@ class ExampleCommand(click.Command):
             if rest and not may_have_more:
                 ctx.fail(self._too_much(ctx, rest))
             with augment_usage_errors(ctx):
-                refuse_overwriting(self._files(ctx, OUTPUT_FILE, JOURNAL_FILE), self._files(ctx, READABLE_FILE))
+                cli.refuse_overwriting(
+                    self._files(ctx, cli.OUTPUT_FILE, cli.JOURNAL_FILE), self._files(ctx, cli.READABLE_FILE)
+                )
                 if self._has_output:
                     force = ctx.params.pop("force")
-                    for path in self._files(ctx, OUTPUT_FILE, OUTPUT_FOLDER):
-                        check_output(path, force=force)
+                    for path in self._files(ctx, cli.OUTPUT_FILE, cli.OUTPUT_FOLDER):
+                        cli.check_output(path, force=force)
         return rest
 
     def _too_much(self, ctx: click.Context, rest: Sequence[str]) -> str:
         """Say what was expected instead of the arguments that are too many."""
         from engine import registry
 
-        takes_game = any(isinstance(each, SettingOption) and each.setting == "game.name" for each in self.params)
+        takes_game = any(isinstance(each, cli.SettingOption) and each.setting == "game.name" for each in self.params)
         as_game = f", with the game as --game {rest[0]}" if takes_game and rest[0] in registry.games() else ""
         expected = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
         return f"{' '.join(rest)!r} is too much; expected `{expected}`{as_game}."
@@ -167,9 +145,9 @@ class ExampleCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the games at the end, if the command takes one."""
         super().format_epilog(ctx, formatter)
-        if any(isinstance(parameter.type, GameName) for parameter in self.params):
+        if any(isinstance(parameter.type, cli.GameName) for parameter in self.params):
             formatter.write_paragraph()
-            formatter.write_text(GameName.listed())
+            formatter.write_text(cli.GameName.listed())
 
 
 class ExampleGroup(ExampleCommand, click.Group):
@@ -252,7 +230,7 @@ class Root(LazyGroup):
         """Run a command. In standalone mode, print errors as ``referee: error:`` lines and exit with its code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        context = extra.pop("obj", None) or CommandContext(program=prog_name or PROGRAM)
+        context = extra.pop("obj", None) or cli.CommandContext(program=prog_name or PROGRAM)
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, obj=context, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -270,7 +248,7 @@ class Root(LazyGroup):
             sys.exit(error.exit_code)
         except (click.Abort, KeyboardInterrupt):
             click.echo("referee: stopped", err=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(cli.INTERRUPTED)
         except EXPECTED_ERRORS as error:
             if context.debug:
                 traceback.print_exc()
@@ -280,7 +258,7 @@ class Root(LazyGroup):
 
 
 def report_fault(
-    context: CommandContext, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    context: cli.CommandContext, kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     """Report an unexpected error in one line and exit with OUR_FAULT; with ``--debug``, show its traceback.
 
@@ -289,7 +267,7 @@ def report_fault(
     if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
         # Python 3.11 turns a Ctrl-C during the creation of a class into a RuntimeError.
         click.echo("referee: stopped", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(cli.INTERRUPTED)
     if context.debug:
         sys.__excepthook__(kind, error, trace)
     else:
@@ -298,6 +276,6 @@ def report_fault(
     sys.exit(OUR_FAULT)
 
 
-def _complain(context: CommandContext, message: str) -> None:
+def _complain(context: cli.CommandContext, message: str) -> None:
     for line in context.with_program_name(context.translate(message)).splitlines():
-        say(f"referee: error: {line}", as_error=True)
+        cli.say(f"referee: error: {line}", as_error=True)

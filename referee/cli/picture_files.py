@@ -32,18 +32,10 @@ from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
 from referee.settings.conversions import table_options
 from referee.settings.settings import Settings
 from referee.settings.table_layout import game_of_layout, layout_for, layout_for_camera, with_rules
+from vision import errors
 from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
 from vision.drawing import draw, draw_markers, draw_occlusions
-from vision.errors import (
-    CalibrationError,
-    EndOfFramesError,
-    EnrolmentError,
-    FrameError,
-    LayoutError,
-    NotLocatedError,
-    VisionError,
-)
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
 from vision.images import check_frame, load_image, write_image
@@ -53,18 +45,8 @@ from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
 from vision.locating.photographed import photographed_sheet
 from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.dice import photographs
 from vision.readers.dice.finding import shipped
-from vision.readers.dice.photographs import (
-    LARGEST_SIDE_PX,
-    SURE_FROM,
-    DieInPicture,
-    FaceSet,
-    draw_dice,
-    draw_roll,
-    learn_faces,
-    least_edge_px,
-    read_photograph,
-)
 from vision.readers.ink.appearance import learn_handwriting, load_appearance, read_copied, save_appearance
 from vision.readers.learning_reader import likeliest_orientation
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
@@ -80,7 +62,7 @@ SURE = 0.95
 def camera_of(calibration: Path | None) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if calibration is None:
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "no calibration is set; make one with `./run hardware calibrate`, then give --calibration FILE or set "
             "calibration under [camera]"
         )
@@ -99,7 +81,7 @@ def named_in_errors(path: Path) -> Iterator[None]:
     """Put a picture's path before the message of a VisionError about it, unless it begins with the path."""
     try:
         yield
-    except VisionError as error:
+    except errors.VisionError as error:
         if str(error).startswith(str(path)):
             raise
         raise type(error)(f"{path}: {error}") from error
@@ -110,7 +92,7 @@ def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, readi
     table, camera = reader.layout, reader.camera
     try:
         located = locate(frame.image, camera, table, previous=previous)
-    except NotLocatedError:
+    except errors.NotLocatedError:
         return draw_markers(frame.image, MarkerDetector(table.markers.dictionary).plain(frame.image))
     stages = reader.stages(frame.image, located.pose)
     drawn = reader.draw(draw(frame.image, located, table, camera), stages)
@@ -118,7 +100,7 @@ def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, readi
         drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
     trays = {surface.name: surface for surface in table.parts()[0].surfaces}
     for roll in (roll for roll in reading.rolls if roll.surface in trays):
-        drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
+        drawn = photographs.draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
     return drawn
 
 
@@ -162,7 +144,7 @@ def read_table(
         if taught is None or not table.markers.centres_mm:
             # If the table is not located, the reading says why.
             try:
-                with suppress(NotLocatedError):
+                with suppress(errors.NotLocatedError):
                     pose, known = likeliest_orientation(
                         frame,
                         camera,
@@ -171,8 +153,8 @@ def read_table(
                         start,
                     )
                     is_learned = taught is None
-            except EnrolmentError as error:
-                raise EnrolmentError(f"{error}; without --looks the picture must show a set-up") from None
+            except errors.EnrolmentError as error:
+                raise errors.EnrolmentError(f"{error}; without --looks the picture must show a set-up") from None
     reader = table_reader(camera, table, known, pose)
     reading = reader.read(frame)
     if is_learned and known is not None and set(known.traits[0]) == set(game.players):
@@ -280,7 +262,7 @@ def read_sheets(
                 reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
                 frame = Frame(image, 0.0, 0, str(path))
                 reading = reader.read(frame)
-        except VisionError as error:
+        except errors.VisionError as error:
             say(f"referee: error: {error}", as_error=True)
             ended = max(ended, exit_code_of(error))
             continue
@@ -322,7 +304,7 @@ def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
     given = load_layout(layout)
     if given.game not in registry.games():
         if own is None:
-            raise LayoutError(f'{layout} names no game; add, for example, "game": "number-drop"')
+            raise errors.LayoutError(f'{layout} names no game; add, for example, "game": "number-drop"')
         given = replace(given, game=own.game)
     return [given]
 
@@ -474,14 +456,14 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
     ``taught`` is a file of learned faces. Raises EnrolmentError if it has none.
     """
     networks = shipped()
-    faces = None if taught is None else FaceSet.load(taught)
+    faces = None if taught is None else photographs.FaceSet.load(taught)
     ended = OK
     for path in pictures:
         try:
             image = load_checked_image(path)
             start = time.perf_counter()
-            dice = read_photograph(image, networks, str(path), faces)
-        except VisionError as error:
+            dice = photographs.read_photograph(image, networks, str(path), faces)
+        except errors.VisionError as error:
             say(f"referee: error: {error}", as_error=True)
             ended = max(ended, exit_code_of(error))
             continue
@@ -492,22 +474,22 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
             _print(path, dice)
         if not dice:
             why = ""
-            if max(image.shape[:2]) > LARGEST_SIDE_PX:
-                edge = f"a die's edge must be at least {least_edge_px(image)} pixels long"
-                why = f"; it was reduced to {LARGEST_SIDE_PX} pixels, so {edge}"
+            if max(image.shape[:2]) > photographs.LARGEST_SIDE_PX:
+                edge = f"a die's edge must be at least {photographs.least_edge_px(image)} pixels long"
+                why = f"; it was reduced to {photographs.LARGEST_SIDE_PX} pixels, so {edge}"
             click.echo(f"no dice found in {path}; take it from above, with the dice in the light{why}", err=True)
             ended = max(ended, CHECK_FAILED)
         if debug_image is not None:
-            write_image(debug_image, draw_dice(image, dice))
+            write_image(debug_image, photographs.draw_dice(image, dice))
     return ended
 
 
-def _as_json(dice: Sequence[DieInPicture]) -> list[dict[str, object]]:
+def _as_json(dice: Sequence[photographs.DieInPicture]) -> list[dict[str, object]]:
     return [{"box": list(die.box), "value": die.value, "probability": round(die.probability, 4)} for die in dice]
 
 
-def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
-    doubtful = sum(die.value is None or die.probability < SURE_FROM for die in dice)
+def _print(path: Path, dice: Sequence[photographs.DieInPicture]) -> None:
+    doubtful = sum(die.value is None or die.probability < photographs.SURE_FROM for die in dice)
     values = [die.value for die in dice if isinstance(die.value, int)]
     together = f", together {sum(values)}" if values else ""
     if doubtful:
@@ -517,7 +499,7 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     for heading in ("die", "shows", "probability", "middle"):
         table.add_column(heading, justify="left" if heading == "shows" else "right")
     for number, die in enumerate(dice, 1):
-        doubt = "" if die.probability >= SURE_FROM else ", in doubt"
+        doubt = "" if die.probability >= photographs.SURE_FROM else ", in doubt"
         shows = "leans: roll it again" if die.value is None else f"{die.value}{doubt}"
         left, top, right, bottom = die.box
         middle = f"{(left + right) / 2:.0f}, {(top + bottom) / 2:.0f}"
@@ -527,7 +509,9 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
 
 def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> None:
     """Learn one face from each picture and save them; raises EnrolmentError and FrameError."""
-    learn_faces({name: load_image(path) for name, path in zip(names, pictures, strict=True)}, shipped()).save(out)
+    photographs.learn_faces(
+        {name: load_image(path) for name, path in zip(names, pictures, strict=True)}, shipped()
+    ).save(out)
     click.echo(f"{', '.join(names)} in {out}")
 
 
@@ -538,11 +522,11 @@ def read_roll(camera: Camera, counts: Collection[int]) -> str:
     pictures end before that, and the camera's errors.
     """
     networks = shipped()
-    before: tuple[DieInPicture, ...] | None = None
+    before: tuple[photographs.DieInPicture, ...] | None = None
 
     def look(frame: Frame) -> tuple[str, str | None]:
         nonlocal before
-        dice, last = read_photograph(frame.image, networks, "the camera's picture"), before
+        dice, last = photographs.read_photograph(frame.image, networks, "the camera's picture"), before
         before = dice
         rests = last is not None and at_rest(last, dice)
         faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
@@ -579,8 +563,8 @@ def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]])
     while True:
         try:
             frame = camera.read(FRAME_TIMEOUT_S)
-        except EndOfFramesError:
-            raise FrameError(_NOT_RESTED) from None
+        except errors.EndOfFramesError:
+            raise errors.FrameError(_NOT_RESTED) from None
         hindrance, faces = look(frame)
         if hindrance and hindrance != said:
             click.echo(hindrance, err=True)
@@ -601,19 +585,19 @@ def _obstacle_sentence(count: int, leaning: int, counts: Collection[int] = ()) -
     return ""
 
 
-def at_rest(before: Sequence[DieInPicture], after: Sequence[DieInPicture]) -> bool:
+def at_rest(before: Sequence[photographs.DieInPicture], after: Sequence[photographs.DieInPicture]) -> bool:
     """Return whether every die lies where one lay in the previous picture, and shows the same face."""
     if len(before) != len(after):
         return False
     return all(any(_same(die, other) for other in before) for die in after)
 
 
-def _same(die: DieInPicture, other: DieInPicture) -> bool:
+def _same(die: photographs.DieInPicture, other: photographs.DieInPicture) -> bool:
     apart = math.dist(_middle(die), _middle(other))
     return die.value == other.value and apart < _RESTING_SHARE * (die.box[2] - die.box[0])
 
 
-def _middle(die: DieInPicture) -> tuple[float, float]:
+def _middle(die: photographs.DieInPicture) -> tuple[float, float]:
     return (die.box[0] + die.box[2]) / 2, (die.box[1] + die.box[3]) / 2
 
 

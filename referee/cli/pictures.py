@@ -4,19 +4,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.context import (
-    GAME,
-    OUTPUT_FILE,
-    READABLE_FILE,
-    CommandContext,
-    Corners,
-    calibration_option,
-    grid_options,
-    input_options,
-    layout_option,
-    markers_option,
-    setting_option,
-)
+from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 
 _SEEN_BY = {
@@ -29,35 +17,39 @@ _SEEN_BY = {
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("images", nargs=-1, required=True, type=READABLE_FILE, metavar="IMAGE...")
-@input_options
-@setting_option("--game", setting="game.name", type=GAME, help="The game on the table.  [default: as in the settings]")
+@click.argument("images", nargs=-1, required=True, type=cli.READABLE_FILE, metavar="IMAGE...")
+@cli.input_options
+@cli.setting_option(
+    "--game", setting="game.name", type=cli.GAME, help="The game on the table.  [default: as in the settings]"
+)
 @click.option(
     "--dice", is_flag=True, help="Read the dice of plain photographs; neither calibration nor layout is needed."
 )
 @click.option(
     "--faces",
-    type=READABLE_FILE,
+    type=cli.READABLE_FILE,
     help="With --dice: what `./run pieces enrol --dice` learned of faces without pips.",
 )
 @click.option(
     "--tiles",
-    type=READABLE_FILE,
+    type=cli.READABLE_FILE,
     help="Read printed tiles of any game: what `./run pieces teach` learned of them.",
 )
 @click.option("--digits", is_flag=True, help="Read handwritten digits and crosses in any printed grid.")
 @click.option(
     "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
 )
-@grid_options(required=False)
+@cli.grid_options(required=False)
 @click.option("--any-way-up", is_flag=True, help="With --tiles: they may lie turned by quarter turns.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability; of dice, the largest."
 )
-@click.option("--debug-image", type=OUTPUT_FILE, help="Write a copy of the picture with what was found drawn on it.")
+@click.option(
+    "--debug-image", type=cli.OUTPUT_FILE, help="Write a copy of the picture with what was found drawn on it."
+)
 @click.pass_obj
 def read_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     images: tuple[Path, ...],
     calibration: Path | None,
     layout: Path | None,
@@ -70,7 +62,7 @@ def read_command(
     digits: bool,
     sheet: bool,
     grid: tuple[int, int] | None,
-    corners: Corners | None,
+    corners: cli.Corners | None,
     any_way_up: bool,
     as_json: bool,
     debug_image: Path | None,
@@ -133,10 +125,10 @@ def read_command(
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
-@calibration_option
-@layout_option
-@markers_option
+@click.argument("images", nargs=-1, required=True, type=cli.READABLE_FILE)
+@cli.calibration_option
+@cli.layout_option
+@cli.markers_option
 @click.option(
     "--positions",
     required=True,
@@ -151,10 +143,10 @@ def read_command(
     help="Learn faces of dice: each picture shows one die, --positions names the face as the game writes it.",
 )
 @click.option("--sheet", is_flag=True, help="Learn your digits from a phone's photos of filled-in Number Drop sheets.")
-@click.option("--out", type=OUTPUT_FILE, required=True, help="The looks to write.")
+@click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The looks to write.")
 @click.pass_obj
 def enrol_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     images: tuple[Path, ...],
     calibration: Path | None,
     layout: Path | None,
@@ -198,16 +190,16 @@ def enrol_command(
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("image", type=READABLE_FILE)
-@grid_options(required=True)
+@click.argument("image", type=cli.READABLE_FILE)
+@cli.grid_options(required=True)
 @click.option(
     "--symbols",
     required=True,
     metavar='"NAME NAME …"',
     help="What the tiles show, row by row, separated by spaces. A name may come several times.",
 )
-@click.option("--out", type=OUTPUT_FILE, required=True, help="The taught tiles to write.")
-def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols: str, out: Path) -> None:
+@click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The taught tiles to write.")
+def teach_command(image: Path, grid: tuple[int, int], corners: cli.Corners, symbols: str, out: Path) -> None:
     """Learn the printed tiles of any game from one photo.
 
     They lie in a grid without gaps. An empty place is taught as any tile, for example as a dot.

@@ -22,21 +22,7 @@ from rich.text import Text
 from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.errors import UnknownGameError
-from referee.cli.context import (
-    CommandContext,
-    ask_line,
-    chosen_page,
-    confirm,
-    context_of,
-    output,
-    page_options,
-    paper_option,
-    print_findings,
-    progress_output,
-    say,
-    spoken,
-    utc_now,
-)
+from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, absolute_source
@@ -68,12 +54,12 @@ _KEYS_IN_FULL = Phrase(
     default=Path(),
     help="Where its files go.  [default: here]",
 )
-@paper_option
+@cli.paper_option
 @click.option("--new", "is_new", is_flag=True, help="Begin with the first step again.")
-@page_options
+@cli.page_options
 @click.pass_obj
 def setup_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     game_name: str | None,
     camera: str | None,
     folder: Path,
@@ -98,7 +84,7 @@ def setup_command(
         raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
     if game_name is not None:
         registry.load(game_name)
-    options = chosen_page(page, page_port, page_address)
+    options = cli.chosen_page(page, page_port, page_address)
     camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
     _check_folder(folder)
@@ -112,7 +98,7 @@ def setup_command(
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
         if (folder / FILE_NAME).is_file():
-            confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
+            cli.confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
         kept = Progress(folder, game_name or _pick_game())
     if options is not None:
         environment = context.environment
@@ -121,19 +107,19 @@ def setup_command(
     game = registry.load(kept.game)
     asked = present_settings(context.environment, folder).camera
     with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
-        table = TableSetup(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
+        table = TableSetup(game, folder, shared_camera.look, cli.utc_now().date(), paper, dict(kept.values))
         table.cameras = usb_cameras(Path("/"))
-        table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
-        table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
+        table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=input)
+        table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)
         run = SetUpRun(steps_of(game), table, kept)
         is_whole = _walk(run, camera)
     place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
     if not is_whole:
-        say(Phrase("`./run setup{place}` goes on here.", place))
+        cli.say(Phrase("`./run setup{place}` goes on here.", place))
         return CHECK_FAILED
     ending = run.ending(context.environment, Path.cwd())
     if not ending.is_ready:
-        say(
+        cli.say(
             Phrase(
                 "{game} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.",
                 game.title,
@@ -141,13 +127,13 @@ def setup_command(
             )
         )
         return CHECK_FAILED
-    say(
+    cli.say(
         Phrase(
             "{game} is ready; the settings are in {file}. Play: {command}", game.title, folder / FILE_NAME, ending.watch
         )
     )
     if ending.overriding:
-        say(Phrase("These environment variables override the settings: {names}", ", ".join(ending.overriding)))
+        cli.say(Phrase("These environment variables override the settings: {names}", ", ".join(ending.overriding)))
     return OK
 
 
@@ -159,7 +145,7 @@ def _check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise click.BadParameter(
-            spoken(
+            cli.spoken(
                 Phrase(
                     "nothing can be written in {folder} ({error}); give another folder by --folder",
                     *(folder, error.strerror),
@@ -215,7 +201,9 @@ def _on_page(
                 lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
             )
 
-        surroundings = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo, environment)
+        surroundings = SetUpEnvironment(
+            folder, shared_camera, cli.utc_now().date(), paper, makers, click.echo, environment
+        )
         setting_up = SetUpPage(surroundings, kept, camera, is_new=is_new)
         with (
             open_site(
@@ -227,10 +215,10 @@ def _on_page(
             ) as opened,
             closing(setting_up),
         ):
-            click.echo(spoken(opened.words_on(output(), folder / _CODES_FILE)))
-            if opened.codes and output().is_terminal:
-                output().print(Text.from_ansi(opened.qr()))
-            click.echo(spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
+            click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
+            if opened.codes and cli.output().is_terminal:
+                cli.output().print(Text.from_ansi(opened.qr()))
+            click.echo(cli.spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
             return OK if setting_up.is_over else CHECK_FAILED
@@ -242,19 +230,19 @@ def _pick_game() -> str:
         click.echo(f"  {number}  {registry.load(name).title}")
 
     while True:
-        typed = ask_line(Phrase("Which game"), "1")
+        typed = cli.ask_line(Phrase("Which game"), "1")
         try:
             return games.get(typed) or registry.load(typed).name
         except UnknownGameError as error:
-            click.echo(spoken(as_sentence(str(error))))
+            click.echo(cli.spoken(as_sentence(str(error))))
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], object]]:
     """Show the progress of a series of pictures."""
-    console = progress_output()
+    console = cli.progress_output()
     with rich_progress.Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(spoken(Phrase("hold the board differently for each picture")))
+        task = progress.add_task(cli.spoken(Phrase("hold the board differently for each picture")))
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 
 
@@ -312,9 +300,9 @@ def _walk(run: SetUpRun, camera: str | None) -> bool:
     """Go through the unfinished steps; returns whether none is left. ``camera`` answers its step once."""
     while (step := run.step) is not None:
         heading = Phrase("Step {number} of {steps}: {title}", run.number(step), len(run.steps), step.title)
-        click.echo(f"\n{spoken(heading)}")
+        click.echo(f"\n{cli.spoken(heading)}")
         if why := step.unneeded(run.table):
-            say(joined(("  ", joined((why, Phrase("Skipped.")))), ""))
+            cli.say(joined(("  ", joined((why, Phrase("Skipped.")))), ""))
             run.skip(step)
             continue
         given = None
@@ -336,25 +324,25 @@ def _complete(step: SetupStep, run: SetUpRun, given: str | None) -> str:
     if step.files(run.table):
         instructions.append(Phrase("They are in {folder}.", run.table.folder))
     for line in instructions:
-        say(joined(("  ", line), ""))
-    say(joined(("  (", _KEYS, ")"), ""))
+        cli.say(joined(("  ", line), ""))
+    cli.say(joined(("  (", _KEYS, ")"), ""))
     while True:
         answer = _ask(step, run.table) if given is None else given
         if answer in {"b", "q"}:
             return answer
         if answer == "?":
             for line in (*instructions, *step.help):
-                say(joined(("  ", line), ""))
-            say(joined(("  ", _KEYS_IN_FULL), ""))
+                cli.say(joined(("  ", line), ""))
+            cli.say(joined(("  ", _KEYS_IN_FULL), ""))
             continue
         if answer == "s":
-            say(Phrase("Skipped."))
+            cli.say(Phrase("Skipped."))
             run.skip(step)
             return ""
         outcome = run.answer(step, answer)
-        if step.live and not outcome.is_done and is_live(run.table.source) and output().is_terminal:
+        if step.live and not outcome.is_done and is_live(run.table.source) and cli.output().is_terminal:
             outcome = _repeat_until_passed(step, run, answer, outcome)
-        print_findings(output(), outcome.findings, Phrase("missing"))
+        cli.print_findings(cli.output(), outcome.findings, Phrase("missing"))
         if outcome.is_done:
             return ""
         given = None
@@ -365,19 +353,19 @@ def _ask(step: SetupStep, table: TableSetup) -> str:
     question = step.question if table.has_board else step.sheets_question or step.question
     forms = step.typed(table)
     if not forms:
-        return ask_line(question, step.default)
+        return cli.ask_line(question, step.default)
     for number, form in enumerate(forms, start=1):
-        say(f"  {number}  {form.button}")
+        cli.say(f"  {number}  {form.button}")
     choice = ""
     while not choice:
-        choice = ask_line(question, "")
+        choice = cli.ask_line(question, "")
     if not choice.isdecimal() or not 1 <= int(choice) <= len(forms):
         return choice
     form, parts = forms[int(choice) - 1], list[str]()
     for field in form.fields:
         part = ""
         while not part:
-            part = ask_line(field.label, field.value)
+            part = cli.ask_line(field.label, field.value)
         if part in _KEY_LETTERS:
             return part
         parts.append(part)
@@ -395,9 +383,9 @@ def _repeat_until_passed(step: SetupStep, run: SetUpRun, answer: str, outcome: S
         return Text("\n  ".join((*told, say_it(Phrase("Looking again; Ctrl-C stops.")))))
 
     # The picture is drawn again from other threads, where no command is current.
-    context = context_of(click.get_current_context(silent=True))
+    context = cli.context_of(click.get_current_context(silent=True))
     say_it, translate = context.spoken, context.translate
-    with Live(lines(), console=output(), auto_refresh=False, transient=True) as live:
+    with Live(lines(), console=cli.output(), auto_refresh=False, transient=True) as live:
         try:
             while not outcome.is_done:
                 outcome = run.answer(step, answer)

@@ -6,19 +6,8 @@ from pathlib import Path
 import click
 
 from common.user import user_name
+from referee.cli import context as cli
 from referee.cli.client import tell_referee
-from referee.cli.context import (
-    OUTPUT_FILE,
-    CommandContext,
-    Number,
-    WholeNumber,
-    by_option,
-    calibration_option,
-    journal_option,
-    layout_option,
-    output,
-    which_game_option,
-)
 from referee.cli.group import ExampleCommand, ExampleGroup
 
 
@@ -35,15 +24,17 @@ def lights_command() -> None:
 
 
 @lights_command.command(name="map", cls=ExampleCommand)
-@click.option("--out", type=OUTPUT_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]")
-@click.option("--lights", "count", type=WholeNumber(1, 300), help="How many lights there are; a board reports it.")
-@which_game_option
+@click.option(
+    "--out", type=cli.OUTPUT_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
+)
+@click.option("--lights", "count", type=cli.WholeNumber(1, 300), help="How many lights there are; a board reports it.")
+@cli.which_game_option
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
-@calibration_option
-@layout_option
+@cli.calibration_option
+@cli.layout_option
 @click.pass_obj
 def learn_lights(
-    context: CommandContext,
+    context: cli.CommandContext,
     out: Path | None,
     count: int | None,
     game_name: str | None,
@@ -72,13 +63,13 @@ def learn_lights(
         }
     )
     file = out or configuration.settings.lights.light_map or Path("lights.toml")
-    return map_lights(configuration, file, output(), input, by_camera=camera is not None)
+    return map_lights(configuration, file, cli.output(), input, by_camera=camera is not None)
 
 
 @lights_command.command(name="test", cls=ExampleCommand)
-@click.option("--seconds", type=Number(0.05, 60), default=2.0, show_default=True, help="How long each is shown.")
+@click.option("--seconds", type=cli.Number(0.05, 60), default=2.0, show_default=True, help="How long each is shown.")
 @click.pass_obj
-def test_lights(context: CommandContext, seconds: float) -> int:
+def test_lights(context: cli.CommandContext, seconds: float) -> int:
     """Show every signal of the lights, one after the other, with words.
 
     Examples:
@@ -87,7 +78,7 @@ def test_lights(context: CommandContext, seconds: float) -> int:
     """
     from referee.mapping.lights import show_every_light
 
-    return show_every_light(context.configuration(), seconds, output())
+    return show_every_light(context.configuration(), seconds, cli.output())
 
 
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
@@ -107,7 +98,7 @@ def sensors_command(ctx: click.Context) -> int | None:
 @sensors_command.command(cls=ExampleCommand)
 @click.option("--once", is_flag=True, help="Show them once instead of following them.")
 @click.pass_obj
-def show(context: CommandContext, once: bool) -> int:
+def show(context: cli.CommandContext, once: bool) -> int:
     """Show which squares are occupied and which sensors are left out.
 
     Exits with 1 when a sensor is unclear or switched off. Stop with Ctrl-C.
@@ -118,16 +109,16 @@ def show(context: CommandContext, once: bool) -> int:
     """
     from referee.mapping.sensors import show_sensors
 
-    console = output()
+    console = cli.output()
     return show_sensors(context.configuration(), console, once=once or not console.is_terminal)
 
 
 @sensors_command.command(name="map", cls=ExampleCommand)
-@click.option("--out", type=OUTPUT_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
+@click.option("--out", type=cli.OUTPUT_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
 @click.option("--by-switch", is_flag=True, help="Put pieces where you like, and type which square it was.")
-@which_game_option
+@cli.which_game_option
 @click.pass_obj
-def map_switches(context: CommandContext, out: Path | None, by_switch: bool, game_name: str | None) -> int:
+def map_switches(context: cli.CommandContext, out: Path | None, by_switch: bool, game_name: str | None) -> int:
     """Learn which switch is under which square.
 
     Begin with an empty board and put a piece on each square that is named; the switch that closes belongs to it. Enter
@@ -141,15 +132,17 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 
     configuration = context.configuration({"game.name": game_name})
     file = out or configuration.settings.sensors.map or Path("sensors.toml")
-    return map_sensors(configuration, file, output(), sys.stdin, by_switch=by_switch)
+    return map_sensors(configuration, file, cli.output(), sys.stdin, by_switch=by_switch)
 
 
 @sensors_command.command(name="put-back", cls=ExampleCommand)
 @click.argument("squares", metavar="SQUARE...", nargs=-1, required=True)
-@by_option
-@journal_option
+@cli.by_option
+@cli.journal_option
 @click.pass_obj
-def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str | None, journal: Path | None) -> None:
+def put_sensors_back(
+    context: cli.CommandContext, squares: tuple[str, ...], by: str | None, journal: Path | None
+) -> None:
     """Use sensors again that the referee has switched off.
 
     A referee that is running does so at once; otherwise the next `./run watch` does.

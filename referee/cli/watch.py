@@ -12,27 +12,7 @@ import click
 
 from common.phrases import Phrase
 from engine import registry
-from referee.cli.context import (
-    GAME,
-    JOURNAL_FILE,
-    OUTPUT_FILE,
-    READABLE_FILE,
-    Number,
-    WholeNumber,
-    check_picture_file,
-    chosen_page,
-    clock_option,
-    context_of,
-    given_settings,
-    input_options,
-    journal_option,
-    opponent_options,
-    output,
-    page_options,
-    read_pairs,
-    rule_option,
-    setting_option,
-)
+from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
 from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
@@ -44,7 +24,7 @@ _EYES = click.Choice(["camera", "sensors", "both"])
 
 
 @click.command(cls=ExampleCommand)
-@setting_option(
+@cli.setting_option(
     "--camera",
     setting="camera.source",
     help="A camera: 0, usb:ID, pi, /dev/video0, or a folder that grows (folder:PATH).",
@@ -54,12 +34,14 @@ _EYES = click.Choice(["camera", "sensors", "both"])
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of pictures, in name order.",
 )
-@click.option("--video", type=READABLE_FILE, help="A video file.")
+@click.option("--video", type=cli.READABLE_FILE, help="A video file.")
 @click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
-@input_options
-@setting_option("--game", setting="game.name", type=GAME, help="The game's name.  [default: as in the settings]")
-@rule_option
-@journal_option
+@cli.input_options
+@cli.setting_option(
+    "--game", setting="game.name", type=cli.GAME, help="The game's name.  [default: as in the settings]"
+)
+@cli.rule_option
+@cli.journal_option
 @click.option(
     "--resume/--new", default=True, show_default=True, help="Go on with the journal's last game if it is open."
 )
@@ -69,32 +51,32 @@ _EYES = click.Choice(["camera", "sensors", "both"])
     type=click.Path(path_type=Path, file_okay=False),
     help="Write pictures with what was located into this folder.",
 )
-@setting_option(
+@cli.setting_option(
     "--anywhere",
     setting="table.anywhere",
     is_flag=True,
     default=None,
     help="Accept other starting places than the game suggests.",
 )
-@setting_option(
+@cli.setting_option(
     "--turn-end",
     setting="turn.end",
     type=click.Choice(["button", "touch", "rest"]),
     help="When a turn counts as ended.",
 )
-@setting_option(
-    "--rest-s", setting="turn.rest_s", type=Number(0.2, 60), help="How long the table must rest, in seconds."
+@cli.setting_option(
+    "--rest-s", setting="turn.rest_s", type=cli.Number(0.2, 60), help="How long the table must rest, in seconds."
 )
-@setting_option(
+@cli.setting_option(
     "--eyes",
     setting="sensors.eyes",
     type=_EYES,
     help="Look through the camera, sensors, or both.",
 )
-@clock_option
-@opponent_options
+@cli.clock_option
+@cli.opponent_options
 @click.option("--lines", is_flag=True, help="Print one line per verdict, even on a terminal.")
-@page_options
+@cli.page_options
 @click.pass_context
 def watch_command(
     running: click.Context,
@@ -129,7 +111,7 @@ def watch_command(
     from referee.runtime.watch import WatchOptions, watch
     from referee.wiring.plan import Inputs, playable_plan
 
-    given = given_settings(running)
+    given = cli.given_settings(running)
     if sum(source is not None for source in (given["camera.source"], frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
     is_recorded = frames is not None or video is not None
@@ -137,10 +119,10 @@ def watch_command(
         if given["sensors.eyes"] not in (None, Inputs.CAMERA):
             raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
         given["sensors.eyes"] = Inputs.CAMERA.value
-    configuration = context_of(running).configuration(given)
+    configuration = cli.context_of(running).configuration(given)
     settings = configuration.settings
     game = registry.load(settings.game.name)
-    rules = table_options(game, {**settings.game.options, **read_pairs(options)})
+    rules = table_options(game, {**settings.game.options, **cli.read_pairs(options)})
     wiring, wrong = playable_plan(settings, configuration.sources, game.places)
     if given["camera.source"] is not None and wiring.inputs is Inputs.SENSORS:
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
@@ -163,33 +145,33 @@ def watch_command(
             debug_images=debug_images,
             full_screen=not lines,
             notices=notices,
-            page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
+            page=cli.chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
             # A recording isn't a table with players.
             mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
             maintenance=maintenance(configuration),
-            say=context_of(running).translate,
+            say=cli.context_of(running).translate,
         ),
-        output(),
+        cli.output(),
     )
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", type=GAME, default="deblockle")
-@setting_option(
+@click.argument("game_name", metavar="[GAME]", type=cli.GAME, default="deblockle")
+@cli.setting_option(
     "--seed",
     setting="demo.seed",
-    type=WholeNumber(min=0),
+    type=cli.WholeNumber(min=0),
     help="Draws the game: the same seed plays the same game.  [default: 13]",
 )
-@setting_option(
-    "--turns", setting="demo.turns", type=WholeNumber(1, 10000), help="Stop after this many turns.  [default: 16]"
+@cli.setting_option(
+    "--turns", setting="demo.turns", type=cli.WholeNumber(1, 10000), help="Stop after this many turns.  [default: 16]"
 )
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
-@setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
-@click.option("--video", type=OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
-@click.option("--still", type=OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
-@click.option("--journal", type=JOURNAL_FILE, help="Keep the journal in this file.")
+@cli.setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
+@click.option("--video", type=cli.OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
+@click.option("--still", type=cli.OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
+@click.option("--journal", type=cli.JOURNAL_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",
     type=click.Choice(["terminal", "none", "pico"]),
@@ -204,15 +186,15 @@ def watch_command(
     show_default=True,
     help="Look through the camera, switches under the squares (on that microcontroller), or both.",
 )
-@clock_option
-@opponent_options
+@cli.clock_option
+@cli.opponent_options
 @click.option(
     "--link-faults",
     metavar="FAULTS",
     help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
 )
 @click.option("--mqtt", "tells_broker", is_flag=True, help="Connect to the broker under [mqtt].")
-@page_options
+@cli.page_options
 @click.pass_context
 def demo_command(
     running: click.Context,
@@ -252,8 +234,8 @@ def demo_command(
     from referee.mqtt.options import mqtt_options
     from referee.wiring.plan import Inputs
 
-    given = given_settings(running)
-    configuration = context_of(running).configuration(given)
+    given = cli.given_settings(running)
+    configuration = cli.context_of(running).configuration(given)
     configured = configuration.settings
     settings = configured.demo
     if whole and given["demo.turns"]:
@@ -261,7 +243,7 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there are {', '.join(GAMES)}")
-    check_picture_file(still, "--still")
+    cli.check_picture_file(still, "--still")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
         raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(
@@ -281,12 +263,12 @@ def demo_command(
         # The settings name a side of the game at the real table.
         opponent=opponent_settings(configured.opponent) if given["opponent.player"] else None,
         keys=sys.stdin if sys.stdin.isatty() else None,
-        page=chosen_page(page, page_port, page_address, configured.page),
+        page=cli.chosen_page(page, page_port, page_address, configured.page),
         mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,
         maintenance=maintenance(configuration),
-        say=context_of(running).translate,
+        say=cli.context_of(running).translate,
     )
-    return run_demo(options, output())
+    return run_demo(options, cli.output())
 
 
 _WHOLE = 10_000

@@ -11,31 +11,11 @@ from common.phrases import Phrase, capitalized, either, joined, listed
 from engine.api import Game, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
+from engine.support import players
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
-from engine.support.players import (
-    DRAW,
-    EVERYONE,
-    RESIGN,
-    check_player,
-    describe_announcement,
-    format_announcement,
-    opponent,
-    parse_announcement,
-    who_plays,
-)
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
-from referee.commands.values import (
-    AgreedDraw,
-    Announce,
-    Announced,
-    AnswerDraw,
-    Correct,
-    EnterRoll,
-    EnterTurn,
-    Entry,
-    OfferDraw,
-)
+from referee.commands import values as commands
 from referee.errors import CorrectionError
 from referee.journal.events import OFFER_MADE, Event, EventKind, JsonValue
 from referee.journal.fold import DrawOffer, after_step, read_step
@@ -53,9 +33,11 @@ class AppliedEntry:
     outcome: Outcome | None
 
 
-def implied_passes(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> tuple[EnterTurn, ...]:
+def implied_passes(
+    game: Game[Any, Any], belief: Sequence[Any], entry: commands.Entry
+) -> tuple[commands.EnterTurn, ...]:
     """Return the passes implied by an early roll: players who could still write something choose not to."""
-    if not isinstance(entry, EnterRoll) or len(belief) != 1 or game.awaits_roll(belief[0]):
+    if not isinstance(entry, commands.EnterRoll) or len(belief) != 1 or game.awaits_roll(belief[0]):
         return ()
     state, turns = belief[0], silent_turns(game, belief[0])
     try:
@@ -64,7 +46,7 @@ def implied_passes(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) ->
         _read(game, state, entry)
     except EngineError:
         return ()
-    return tuple(EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
+    return tuple(commands.EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
 
 
 def dice_counts(game: Game[Any, Any], belief: Sequence[Any]) -> frozenset[int]:
@@ -79,7 +61,9 @@ def dice_counts(game: Game[Any, Any], belief: Sequence[Any]) -> frozenset[int]:
     return frozenset(counts)
 
 
-def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> AppliedEntry:
+def apply_entry(
+    game: Game[Any, Any], belief: Sequence[Any], entry: commands.Entry, time_s: float | None = None
+) -> AppliedEntry:
     """Apply an entry to every state of ``belief`` in which it is legal.
 
     Raises CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
@@ -112,9 +96,9 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     )
 
 
-def ends_game_by_word(said: Announced) -> bool:
+def ends_game_by_word(said: commands.Announced) -> bool:
     """Return whether an announcement ends the game whatever the table shows: a resignation, or an agreed draw."""
-    return said.text.rpartition(":")[2].strip().lower() in {DRAW, RESIGN}
+    return said.text.rpartition(":")[2].strip().lower() in {players.DRAW, players.RESIGN}
 
 
 def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
@@ -131,11 +115,11 @@ def refusal(error: EngineError) -> str:
     return joined(parts)
 
 
-def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
+def _read(game: Game[Any, Any], state: Any, entry: commands.Entry) -> Any:
     match entry:
-        case EnterTurn(player=str() as player) if not _may_play(game, state, player):
+        case commands.EnterTurn(player=str() as player) if not _may_play(game, state, player):
             raise IllegalTurnError(Phrase("{player} may not play now; {who_may}", player, _who_may(game, state)))
-        case Announce() | AgreedDraw():
+        case commands.Announce() | commands.AgreedDraw():
             return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
 
@@ -153,10 +137,10 @@ def _who_may(game: Game[Any, Any], state: Any) -> str:
     return Phrase("it is the turn of {players_to_move}", listed(game.rules.players_to_move(state), "and"))
 
 
-def _announcement(game: Game[Any, Any], state: Any, entry: Announced) -> Announcement:
+def _announcement(game: Game[Any, Any], state: Any, entry: commands.Announced) -> Announcement:
     """Parse an announcement such as ``resign`` (by the named player, else the player to move) or ``white:resign``."""
     if ":" in entry.text:
-        return parse_announcement(entry.text, game.players)
+        return players.parse_announcement(entry.text, game.players)
     kind = entry.text.strip().lower()
     possible = [each for each in game.rules.announcements(state) if each.kind == kind]
     named = [each for each in possible if entry.player is None or each.player == entry.player]
@@ -167,8 +151,8 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Announced) -> Announc
         return named[0]
     if not possible:
         # Let the rules raise the error that says why this can't be announced now.
-        game.rules.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
-    said = [format_announcement(each) for each in game.rules.announcements(state)]
+        game.rules.announce(state, Announcement(kind, None if kind == players.DRAW else entry.player or state.to_move))
+    said = [players.format_announcement(each) for each in game.rules.announcements(state)]
     raise IllegalTurnError(
         either(
             said,
@@ -184,7 +168,7 @@ def _data(game: Game[Any, Any], step: Any) -> dict[str, JsonValue]:
     if isinstance(step, Roll):
         return {"roll": format_roll(step)}
     if isinstance(step, Announcement):
-        return {"announcement": format_announcement(step)}
+        return {"announcement": players.format_announcement(step)}
     return {"turn": game.notation.format_turn(step), "player": step.player}
 
 
@@ -192,7 +176,7 @@ def _sentence(game: Game[Any, Any], before: Any, step: Any) -> str:
     if isinstance(step, Roll):
         return game.roll_sentence(before, step)
     if isinstance(step, Announcement):
-        return describe_announcement(step)
+        return players.describe_announcement(step)
     return game.notation.describe(step)
 
 
@@ -210,7 +194,7 @@ class AppliedCorrection:
 
 
 def apply_correction(
-    game: Game[Any, Any], belief: Sequence[Any], correction: Correct, options: Mapping[str, OptionValue]
+    game: Game[Any, Any], belief: Sequence[Any], correction: commands.Correct, options: Mapping[str, OptionValue]
 ) -> AppliedCorrection:
     """Apply a correction to ``belief``, or to an empty table before the set-up.
 
@@ -249,7 +233,7 @@ def apply_correction(
 
 
 def _states(
-    game: Game[StateT, Any], belief: Sequence[StateT], correction: Correct, options: Mapping[str, OptionValue]
+    game: Game[StateT, Any], belief: Sequence[StateT], correction: commands.Correct, options: Mapping[str, OptionValue]
 ) -> tuple[StateT, ...]:
     to_move = correction.to_move or None
     if correction.position:
@@ -378,7 +362,7 @@ def with_named_players(
     CorrectionError for a name that two sides have, that is another side's word, or whose side doesn't play.
     """
     for side in names:
-        check_player(game.players, side)
+        players.check_player(game.players, side)
     _refuse_doubles(names)
     for side, name in names.items():
         if name.casefold() != side and name.casefold() in game.players:
@@ -403,7 +387,7 @@ def player_counts(game: Game[Any, Any]) -> tuple[OptionValue, ...]:
 
 def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:
     """Return who plays a game with these options; raises OptionError."""
-    return who_plays(game, game.rules.new(start_options(game, options)[0]))
+    return players.who_plays(game, game.rules.new(start_options(game, options)[0]))
 
 
 def _refuse_doubles(names: Mapping[Player, str]) -> None:
@@ -420,38 +404,38 @@ REFUSED, WITHDRAWN = "refused", "withdrawn"
 
 def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
     """Whether the players may agree on a draw now."""
-    return bool(belief) and Announcement(DRAW) in game.rules.announcements(belief[0])
+    return bool(belief) and Announcement(players.DRAW) in game.rules.announcements(belief[0])
 
 
-def offer_of(command: Announce) -> OfferDraw | None:
+def offer_of(command: commands.Announce) -> commands.OfferDraw | None:
     """Convert the announcement of a draw to an offer; ``None`` for other announcements."""
     said = ":".join(part.strip() for part in command.text.lower().split(":"))
-    is_draw = said in (DRAW, f"{EVERYONE}:{DRAW}")
-    return OfferDraw(command.by, command.player) if is_draw else None
+    is_draw = said in (players.DRAW, f"{players.EVERYONE}:{players.DRAW}")
+    return commands.OfferDraw(command.by, command.player) if is_draw else None
 
 
 def answer_draw_offer(
     game: Game[Any, Any],
     belief: Sequence[Any],
     open_offer: Player | None,
-    command: OfferDraw | AnswerDraw,
+    command: commands.OfferDraw | commands.AnswerDraw,
     time_s: float | None,
     programs: Collection[Player] = (),
-) -> Event | AgreedDraw:
+) -> Event | commands.AgreedDraw:
     """Return the event for an offer or a refusal, or the command that agrees to an accepted draw.
 
     ``open_offer`` is the player with an open offer; ``programs`` are the sides that a program plays. Raises
     CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
     """
-    if isinstance(command, OfferDraw):
-        if open_offer is None or _offering_player(game, belief, command) != opponent(game.players, open_offer):
+    if isinstance(command, commands.OfferDraw):
+        if open_offer is None or _offering_player(game, belief, command) != players.opponent(game.players, open_offer):
             return _offer_event(game, belief, open_offer, command, time_s, programs)
     elif open_offer is None:
         raise CorrectionError("no draw is on offer")
     elif not command.accepts:
-        sentence = Phrase("{opponent} refuses the draw.", capitalized(opponent(game.players, open_offer)))
+        sentence = Phrase("{opponent} refuses the draw.", capitalized(players.opponent(game.players, open_offer)))
         return _event(open_offer, REFUSED, command.by, sentence, time_s)
-    return AgreedDraw(command.by)
+    return commands.AgreedDraw(command.by)
 
 
 def withdrawal(offer: DrawOffer | None, by: str, time_s: float | None) -> Event | None:
@@ -475,27 +459,27 @@ def _offer_event(
     game: Game[Any, Any],
     belief: Sequence[Any],
     open_offer: Player | None,
-    command: OfferDraw,
+    command: commands.OfferDraw,
     time_s: float | None,
     programs: Collection[Player],
 ) -> Event:
-    check_player(game.players, command.player)
+    players.check_player(game.players, command.player)
     if not is_draw_possible(game, belief):
         raise CorrectionError("a draw can be offered only during a game whose rules allow one")
     if open_offer is not None:
-        other = capitalized(opponent(game.players, open_offer))
+        other = capitalized(players.opponent(game.players, open_offer))
         raise CorrectionError(
             "{open_offer} has offered a draw already; {other} accepts or refuses", capitalized(open_offer), other
         )
     player = _offering_player(game, belief, command)
     if player is None:
         raise CorrectionError("say who offers the draw: {names}", joined(game.players[:2], " or "))
-    if not {player, opponent(game.players, player)}.isdisjoint(programs):
+    if not {player, players.opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
     return _event(player, OFFER_MADE, command.by, Phrase("{player} offers a draw.", capitalized(player)), time_s)
 
 
-def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
+def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: commands.OfferDraw) -> Player | None:
     """Return the player who offers a draw: the one named, or else the only one to move."""
     movers = {player for state in belief for player in game.rules.players_to_move(state)}
     return command.player or (movers.pop() if len(movers) == 1 else None)

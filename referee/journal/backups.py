@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from common.durable import sync_file, sync_folder
-from referee.errors import (
-    JournalBusyError,
-    JournalError,
-    JournalFailedError,
-    JournalFullError,
-    JournalMissingError,
-    JournalReadOnlyError,
-    JournalUnreadableError,
-)
+from referee import errors
 from referee.journal import database
 from referee.journal.database import WriterLock, journal_faults, lock_holder
 from referee.journal.log import log_path, read_log, with_log
@@ -45,9 +37,9 @@ def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None
     JournalFailedError or JournalError.
     """
     if not journal.is_file():
-        raise JournalMissingError(f"there is no journal {journal} to copy")
+        raise errors.JournalMissingError(f"there is no journal {journal} to copy")
     if not target.parent.is_dir():
-        raise JournalReadOnlyError(f"there is no folder {target.parent} for the copy; make it first")
+        raise errors.JournalReadOnlyError(f"there is no folder {target.parent} for the copy; make it first")
 
     def write(draft: Path) -> None:
         with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source:
@@ -77,7 +69,7 @@ def drop_log(journal: Path) -> None:
             journal.with_name(journal.name + ending).unlink(missing_ok=True)
         sync_folder(journal.parent)
     except OSError as error:
-        raise JournalReadOnlyError(f"the log of {journal} can't be removed: {error.strerror}") from error
+        raise errors.JournalReadOnlyError(f"the log of {journal} can't be removed: {error.strerror}") from error
 
 
 def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
@@ -87,23 +79,25 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     JournalBusyError while a referee uses the journal or the copy, and the errors of ``back_up``.
     """
     if not backup.is_file():
-        raise JournalMissingError(f"there is no file {backup}")
+        raise errors.JournalMissingError(f"there is no file {backup}")
     # A link stays a link; the file that it names is replaced.
     target = journal.resolve()
     if backup.resolve() == target:
-        raise JournalError(f"{backup} is the journal itself; name a copy of it")
+        raise errors.JournalError(f"{backup} is the journal itself; name a copy of it")
     if not target.parent.is_dir():
-        raise JournalReadOnlyError(f"there is no folder {target.parent} for the journal; make it first")
+        raise errors.JournalReadOnlyError(f"there is no folder {target.parent} for the journal; make it first")
     holder = lock_holder(backup)
     if holder is not None:
-        raise JournalBusyError(f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`")
+        raise errors.JournalBusyError(
+            f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`"
+        )
     kept = target.with_name(f"{target.stem}-before-{now:%Y%m%d-%H%M%S}{target.suffix}")
     lock = WriterLock(journal)
     try:
         with journal_faults(backup):
             return replace(target, lambda draft: draft.write_bytes(read_with_log(backup)), keep_as=kept, lock=lock)
-    except JournalUnreadableError as error:
-        raise JournalUnreadableError(
+    except errors.JournalUnreadableError as error:
+        raise errors.JournalUnreadableError(
             f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
         ) from error
     finally:
@@ -123,7 +117,7 @@ def read_with_log(journal: Path) -> bytes:
         content = journal.read_bytes()
         log = read_log(log_path(journal).read_bytes()) if log_path(journal).exists() else None
     except OSError as error:
-        raise JournalError(f"{journal} can't be read: {error.strerror}") from error
+        raise errors.JournalError(f"{journal} can't be read: {error.strerror}") from error
     return content if log is None else with_log(content, log.page_bytes, log.read)
 
 
@@ -138,11 +132,11 @@ def _copy_faults(target: Path) -> Iterator[None]:
             code = sqlite3.SQLITE_FULL
         match code:
             case sqlite3.SQLITE_FULL:
-                raise JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
+                raise errors.JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
-                raise JournalReadOnlyError(f"the copy {target} can't be written: {error}") from error
+                raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error}") from error
             case sqlite3.SQLITE_IOERR if error.sqlite_errorcode != sqlite3.SQLITE_IOERR_READ:
-                raise JournalFailedError(f"the copy {target} can't be written: {error}") from error
+                raise errors.JournalFailedError(f"the copy {target} can't be written: {error}") from error
         raise
 
 
@@ -170,12 +164,12 @@ def replace(
             lock.extend_to(draft)
         draft.replace(target)
         sync_folder(target.parent)
-    except JournalError:
+    except errors.JournalError:
         raise
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
-        raise JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
+            raise errors.JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
+        raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
             # the next copy replaces it
@@ -188,7 +182,7 @@ def _check(connection: sqlite3.Connection) -> None:
     database.check_version(version)
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok" or version == 0:
-        raise JournalUnreadableError(f"it is damaged or empty ({said}): keep a copy, and give another --journal")
+        raise errors.JournalUnreadableError(f"it is damaged or empty ({said}): keep a copy, and give another --journal")
 
 
 def _remove(draft: Path) -> None:
@@ -268,5 +262,5 @@ class DailyBackups:
             others = sorted(day for day in days if day != target)
             for old in others[: max(0, len(others) - self._keep + 1)]:
                 old.unlink()
-        except (JournalError, OSError) as error:
+        except (errors.JournalError, OSError) as error:
             self._say(f"Today's copy of the journal could not be made: {error}")

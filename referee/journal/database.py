@@ -17,15 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from common.phrases import Phrase
-from referee.errors import (
-    JournalBusyError,
-    JournalError,
-    JournalFailedError,
-    JournalFullError,
-    JournalNewerError,
-    JournalReadOnlyError,
-    JournalUnreadableError,
-)
+from referee import errors
 
 APPLICATION_ID = 0x54524546
 """``TREF`` in SQLite's header, which identifies a journal."""
@@ -92,7 +84,7 @@ def check_row(row: Sequence[Any]) -> int:
     *columns, checksum = row
     number, *_ = columns
     if checksum is not None and checksum != checksum_of(tuple(columns)):
-        raise JournalUnreadableError("event {number} is not as it was recorded; the journal is damaged", number)
+        raise errors.JournalUnreadableError("event {number} is not as it was recorded; the journal is damaged", number)
     return int(number)
 
 
@@ -116,7 +108,7 @@ def version_of(connection: sqlite3.Connection) -> int:
         return int(version)
     if application_id == 0 and version == 0 and objects == 0:
         return 0
-    raise JournalUnreadableError(
+    raise errors.JournalUnreadableError(
         "it is a database of another application (id {application_id}); expected a referee's "
         "journal. Give another path to --journal",
         f"{application_id:#x}",
@@ -126,7 +118,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 def check_version(version: int, migrations: Sequence[str] = MIGRATIONS) -> None:
     """Raise JournalNewerError when a file's version is unknown to this program."""
     if version > len(migrations):
-        raise JournalNewerError(
+        raise errors.JournalNewerError(
             "it has version {version}, this referee knows up to {migrations}. Install the newer "
             "referee, or start a new journal with --journal",
             version,
@@ -209,31 +201,31 @@ def is_full(path: Path) -> bool:
         return False
 
 
-def _translate(error: sqlite3.Error, path: Path) -> JournalError:
+def _translate(error: sqlite3.Error, path: Path) -> errors.JournalError:
     code = primary_code(error)
     if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and is_full(path)):
-        return JournalFullError(
+        return errors.JournalFullError(
             "no room on the disk for the journal {path}: free some space (the referee goes on once there is room)", path
         )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-        return JournalReadOnlyError(
+        return errors.JournalReadOnlyError(
             "the journal {path} may not be written: check its permissions ({error})", path, error
         )
     if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
-        return JournalUnreadableError(
+        return errors.JournalUnreadableError(
             "{path} is not a journal or is damaged ({error}): keep a copy, and give another --journal", path, error
         )
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return JournalBusyError(
+        return errors.JournalBusyError(
             "another program holds the journal {path} ({error}): close it and try again", path, error
         )
     if code == sqlite3.SQLITE_CANTOPEN:
-        return JournalReadOnlyError(
+        return errors.JournalReadOnlyError(
             "cannot open the journal {path} ({error}): check that its folder exists and may be written", path, error
         )
     if code == sqlite3.SQLITE_IOERR:
-        return JournalFailedError("the journal {path} failed: {error}", path, error)
-    return JournalError("the journal {path} failed: {error}", path, error)
+        return errors.JournalFailedError("the journal {path} failed: {error}", path, error)
+    return errors.JournalError("the journal {path} failed: {error}", path, error)
 
 
 @contextmanager
@@ -244,10 +236,10 @@ def journal_faults(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _translate(error, path) from error
     except UnicodeDecodeError as error:
-        raise JournalUnreadableError(
+        raise errors.JournalUnreadableError(
             "{path} is damaged (a text in it is not UTF-8): keep a copy, and give another --journal", path
         ) from error
-    except (JournalNewerError, JournalUnreadableError) as error:
+    except (errors.JournalNewerError, errors.JournalUnreadableError) as error:
         if str(path) in str(error):
             raise
         raise type(error)(Phrase("cannot use the journal {path}: {error}", path, error)) from error
@@ -328,12 +320,14 @@ def _opened_and_locked(journal: Path, file: Path) -> int:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise JournalFullError("no room on the disk for the journal {journal}: free some space", journal) from error
+            raise errors.JournalFullError(
+                "no room on the disk for the journal {journal}: free some space", journal
+            ) from error
         if error.errno in _NOT_WRITABLE:
-            raise JournalReadOnlyError(
+            raise errors.JournalReadOnlyError(
                 "cannot write {file} ({strerror}); give a --journal that you may write", file, error.strerror
             ) from error
-        raise JournalError("cannot open the journal {journal}: {strerror}", journal, error.strerror) from error
+        raise errors.JournalError("cannot open the journal {journal}: {strerror}", journal, error.strerror) from error
     try:
         # flock would shut out SQLite's locks in a network folder; a plain fcntl lock ends with any close of the file.
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _request(fcntl.F_WRLCK))
@@ -341,7 +335,7 @@ def _opened_and_locked(journal: Path, file: Path) -> int:
         os.close(descriptor)
         if error.errno in {errno.EAGAIN, errno.EACCES}:
             raise _busy(journal, _holder(file)) from error
-        raise JournalError("cannot lock the journal {journal}: {strerror}", journal, error.strerror) from error
+        raise errors.JournalError("cannot lock the journal {journal}: {strerror}", journal, error.strerror) from error
     return descriptor
 
 
@@ -349,8 +343,8 @@ def _request(kind: int) -> bytes:
     return struct.pack("hhqqi", kind, os.SEEK_SET, _LOCKED_BYTE, 1, 0)
 
 
-def _busy(journal: Path, holder: str) -> JournalBusyError:
-    return JournalBusyError(
+def _busy(journal: Path, holder: str) -> errors.JournalBusyError:
+    return errors.JournalBusyError(
         "the journal {journal} is in use by {holder}; stop that one, or give another --journal", journal, holder
     )
 

@@ -17,14 +17,7 @@ from typing import Any, Self
 from common.closeable import Closeable
 from common.durable import sync_folder
 from common.phrases import counted
-from referee.errors import (
-    EventError,
-    JournalDisplacedError,
-    JournalError,
-    JournalFailedError,
-    JournalReadOnlyError,
-    JournalUnreadableError,
-)
+from referee import errors
 from referee.journal import database
 from referee.journal.backups import back_up, copy_connection, drop_log, replace
 from referee.journal.database import (
@@ -130,11 +123,11 @@ class Journal(JournalReader):
         writes it), JournalFullError or JournalReadOnlyError.
         """
         if path.is_dir():
-            raise JournalReadOnlyError("{path} is a folder; give the journal's file in it", path)
+            raise errors.JournalReadOnlyError("{path} is a folder; give the journal's file in it", path)
         if not create:
             check_present(path)
         if not path.parent.is_dir():
-            raise JournalReadOnlyError("there is no folder {parent} for the journal; make it first", path.parent)
+            raise errors.JournalReadOnlyError("there is no folder {parent} for the journal; make it first", path.parent)
         with ExitStack() as on_failure:
             lock = WriterLock(path)
             on_failure.callback(lock.release)
@@ -158,12 +151,14 @@ class Journal(JournalReader):
                 try:
                     sync_folder(path.parent)
                 except OSError as error:
-                    raise JournalFailedError("the journal {path} failed: {strerror}", path, error.strerror) from error
+                    raise errors.JournalFailedError(
+                        "the journal {path} failed: {strerror}", path, error.strerror
+                    ) from error
                 journal = cls(path, connection, wall_clock, limits, lock, reopen, remark)
             on_failure.pop_all()
         if remark and journal.latest_game() is not None:
             # Said again whenever the game is shown; if the disk is full, it was said once.
-            with suppress(JournalError):
+            with suppress(errors.JournalError):
                 journal.append(Event(EventKind.NOTE, {"sentence": remark}))
         return journal
 
@@ -196,10 +191,10 @@ class Journal(JournalReader):
             data = encode(event)
             game += event.kind == EventKind.NEW_GAME
             if game == 0:
-                raise EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
+                raise errors.EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
             number = self._last + len(rows) + 1
             if number > LAST_NUMBER:
-                raise JournalUnreadableError(
+                raise errors.JournalUnreadableError(
                     "the journal {path} is damaged: it has an event {last}, which no referee numbers so high. "
                     "Keep a copy, and give another --journal",
                     self.path,
@@ -252,7 +247,7 @@ class Journal(JournalReader):
         try:
             with journal_faults(self.path):
                 yield
-        except JournalFailedError:
+        except errors.JournalFailedError:
             if self._state is not _FileState.CUT_OFF:
                 self._state = _FileState.FAILED
             raise
@@ -274,23 +269,25 @@ class Journal(JournalReader):
             case _FileState.REMOVED | _FileState.FAILED | _FileState.CUT_OFF:
                 self._rewrite_file(self._lock)
 
-    def _displacement(self, lock: WriterLock) -> JournalDisplacedError | None:
+    def _displacement(self, lock: WriterLock) -> errors.JournalDisplacedError | None:
         """Note what happened to the file, and return it as an error; ``None`` if it is in place."""
         if lock.is_in_place():
             if file_stamp(self.path) == self._stamp or self._holds_everything():
                 return None
             self._state = _FileState.OVERWRITTEN
-            return JournalDisplacedError("the journal {path} was overwritten while the referee used it", self.path)
+            return errors.JournalDisplacedError(
+                "the journal {path} was overwritten while the referee used it", self.path
+            )
         if self.path.exists():
             self._state = _FileState.REPLACED
-            return JournalDisplacedError("the journal {path} was replaced while the referee used it", self.path)
+            return errors.JournalDisplacedError("the journal {path} was replaced while the referee used it", self.path)
         self._state = _FileState.REMOVED
-        return JournalDisplacedError("the journal {path} was removed while the referee used it", self.path)
+        return errors.JournalDisplacedError("the journal {path} was removed while the referee used it", self.path)
 
     def _holds_everything(self) -> bool:
         """Whether a new connection finds all events, whatever another program wrote into the file."""
         assert self._reopen is not None
-        with suppress(JournalError), journal_faults(self.path), closing(self._reopen(self.path)) as other:
+        with suppress(errors.JournalError), journal_faults(self.path), closing(self._reopen(self.path)) as other:
             (finding,) = other.execute("PRAGMA integrity_check(1)").fetchone()
             rows = other.execute(f"SELECT {COLUMNS} FROM event ORDER BY number").fetchall()
             (kept_bytes,) = other.execute(_KEPT_BYTES).fetchone()
@@ -323,7 +320,7 @@ class Journal(JournalReader):
                     _insert(connection, row)
                 connection.execute("COMMIT")
             on_failure.pop_all()
-        with suppress(JournalError, sqlite3.Error):
+        with suppress(errors.JournalError, sqlite3.Error):
             # Otherwise SQLite would merge the log into the other file.
             close_unmerged(self._connection, old)
         lock.release()
@@ -436,7 +433,7 @@ class BufferedJournal(Closeable):
         self._game = journal.latest_game() or 0
         if journal.remark:
             say(journal.remark)
-        self.trouble: JournalError | None = None
+        self.trouble: errors.JournalError | None = None
         """Why the file cannot be written; ``None`` if it can."""
 
     @property
@@ -452,7 +449,7 @@ class BufferedJournal(Closeable):
         event = self.journal.stamped(event)
         encode(event)
         if self._game == 0 and event.kind != EventKind.NEW_GAME:
-            raise EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
+            raise errors.EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
         self._game += event.kind == EventKind.NEW_GAME
         self._pending.append((event, tuple(evidence)))
         number = self._written + len(self._pending)
@@ -469,7 +466,7 @@ class BufferedJournal(Closeable):
                 self._written = self.journal.append(event, evidence)
                 self._pending.popleft()
                 self._caught_up += 1
-        except JournalError as error:
+        except errors.JournalError as error:
             if self.trouble is None:
                 self._caught_up = 0
                 self._say(f"The game goes on, but only in memory: {error}")

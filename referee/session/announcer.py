@@ -18,17 +18,7 @@ from referee.journal.events import Event
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
-from referee.session.feed import (
-    Subscriber,
-    TableSnapshot,
-    add_trouble,
-    finished_signal,
-    hint_signal,
-    looking_signal,
-    opponent_signal,
-    signal_for,
-    waiting_signal,
-)
+from referee.session import feed
 from referee.session.log import GameLog, note_event
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
@@ -45,7 +35,7 @@ CONFIRM_S = 5.0
 class _Displayed:
     """The current signal, its verdict or hint, and the number of the event that holds its pictures."""
 
-    signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
+    signal: Signal = field(default_factory=lambda: feed.looking_signal(_WAITING_FOR_SET_UP))
     verdict: Verdict | None = None
     words: str = ""
     evidence: int | None = None
@@ -63,7 +53,7 @@ class Announcer(Generic[StateT, TurnT]):
         self,
         game: Game[StateT, TurnT],
         log: GameLog[StateT, TurnT],
-        publish: Subscriber,
+        publish: feed.Subscriber,
         say: Callable[[str], None],
         states: Callable[[], tuple[StateT, ...]],
         seen: Callable[[], Appearance],
@@ -135,25 +125,25 @@ class Announcer(Generic[StateT, TurnT]):
         """
         self.say_entry("")
         state = states[0] if states else None
-        signal = signal_for(verdict, self._game, state)
+        signal = feed.signal_for(verdict, self._game, state)
         words = signal.words
         if verdict.kind in _AS_BEFORE and state is not None and self._log.folded.intention is not None:
             signal = replace(self.waiting(state), sound=signal.sound)
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
-            signal = waiting_signal(self._game, state)
+            signal = feed.waiting_signal(self._game, state)
         self._displayed = _Displayed(signal, verdict, words, evidence)
         self._publish_state(time_s=verdict.time_s)
 
     def show_hint(self, words: str, places: Sequence[Place]) -> None:
         """Say a hint and light its squares."""
         self.say(words)
-        self._displayed = replace(self._displayed, signal=hint_signal(places, words), hint=words)
+        self._displayed = replace(self._displayed, signal=feed.hint_signal(places, words), hint=words)
         self._publish_state()
 
     def show_request(self, words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
-        self._displayed = replace(self._displayed, signal=opponent_signal(places, words), hint="")
+        self._displayed = replace(self._displayed, signal=feed.opponent_signal(places, words), hint="")
         self._publish_state()
 
     def record_offer(self, event: Event) -> str:
@@ -232,32 +222,32 @@ class Announcer(Generic[StateT, TurnT]):
         if self._displayed.signal.mood in _LASTING:
             return self._displayed.signal
         states = self._states()
-        return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
+        return self.waiting(states[0]) if states else feed.looking_signal(_WAITING_FOR_SET_UP)
 
     def waiting(self, state: StateT) -> Signal:
         """Return the signal that says whose turn it is, how the game ended, or which turn to play for the program."""
         if self._log.ended is not None:
-            return finished_signal(self._log.ended)
+            return feed.finished_signal(self._log.ended)
         intention = self._log.folded.intention
         if intention is None:
-            return waiting_signal(self._game, state)
-        return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
+            return feed.waiting_signal(self._game, state)
+        return replace(feed.opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
     def _publish_state(self, signal: Signal | None = None, *, time_s: float | None = None) -> None:
         """Publish the current state, by default with its signal and at the newest frame's time."""
         self._publish(self._snapshot(signal or self._displayed.signal, self.time_s if time_s is None else time_s))
 
-    def _snapshot(self, signal: Signal, time_s: float) -> TableSnapshot:
+    def _snapshot(self, signal: Signal, time_s: float) -> feed.TableSnapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
         shown, states, folded = self._displayed, self._states(), self._log.folded
         self._offer = self._log.folded.offered_by
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = joined(capitalized(each) for each in (self._trouble, journal) if each)
         signal = replace(signal, words=self.tell(signal.words))
-        snapshot = TableSnapshot(
+        snapshot = feed.TableSnapshot(
             self._log.number,
             folded.last_change,
-            add_trouble(signal, trouble) if trouble else signal,
+            feed.add_trouble(signal, trouble) if trouble else signal,
             time_s,
             verdict=shown.verdict,
             # Before the set-up, a remark about something else must not replace what the players have to do.

@@ -31,28 +31,11 @@ from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, Ruling, Verdict
+from referee.session import feed, ports
 from referee.session import log as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
-from referee.session.feed import (
-    Subscriber,
-    corrected_signal,
-    entered_signal,
-    finished_signal,
-    resumed_signal,
-    waiting_signal,
-    with_outcome,
-)
 from referee.session.log import GameLog, belief_from
-from referee.session.ports import (
-    Reader,
-    Recorder,
-    RestoreSensorAt,
-    ServiceSettings,
-    no_sensors,
-    notify_reader,
-    read_or_hindered,
-)
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
@@ -74,13 +57,13 @@ class Service(Generic[StateT, TurnT]):
     def __init__(
         self,
         game: Game[StateT, TurnT],
-        reader: Reader | None,
-        journal: Recorder,
-        publish: Subscriber,
-        settings: ServiceSettings,
+        reader: ports.Reader | None,
+        journal: ports.Recorder,
+        publish: feed.Subscriber,
+        settings: ports.ServiceSettings,
         say: Callable[[str], None],
         hints: HintSource | None = None,
-        restore: RestoreSensorAt = no_sensors,
+        restore: ports.RestoreSensorAt = ports.no_sensors,
         opponent: Opponent | None = None,
     ) -> None:
         self._game = game
@@ -197,7 +180,7 @@ class Service(Generic[StateT, TurnT]):
         """Say what a turn, roll or announcement would lead to, without recording it; raises what ``enter`` raises."""
         self._check_going_on(command)
         done = entries.apply_entry(self._game, self._states, command)
-        return self.tell(done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome))
+        return self.tell(done.sentence if done.outcome is None else feed.with_outcome(done.sentence, done.outcome))
 
     def _check_going_on(self, command: commands.Command) -> None:
         """Raise CorrectionError for a command that needs a camera that there isn't, or a game that was stopped."""
@@ -228,14 +211,14 @@ class Service(Generic[StateT, TurnT]):
         is_open, folded = resume and self._log.open_latest(), self._log.folded
         if not is_open or (self._has_camera and folded.outcome is not None):
             if is_open and (ended := self._log.record_missing_end()) is not None:
-                self._announcer.say(finished_signal(ended).words)
+                self._announcer.say(feed.finished_signal(ended).words)
             self.begin(commands.NewGame(self._game.name, self._options), seed=seed)
             return
         self._options = dict(folded.options)
         self._belief = belief_from(self._context, self._log.events(), folded, set_up_seen=self._has_camera)
         self._time.restart()
         if folded.states:
-            self._announcer.show(resumed_signal(self._game, folded.states[0], len(folded.turns)))
+            self._announcer.show(feed.resumed_signal(self._game, folded.states[0], len(folded.turns)))
         else:
             self._announcer.begin()
 
@@ -278,7 +261,7 @@ class Service(Generic[StateT, TurnT]):
         if self._log.retry_writes(frame.time_s):
             self._announcer.republish()
         assert self._reader is not None
-        verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
+        verdicts = self._take(ports.read_or_hindered(self._reader, frame), ends_turn=ends_turn)
         for player in self._time.update(self._belief, self._view):
             self._lose_on_time(player)
         return verdicts
@@ -313,7 +296,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded.states
         sentence = self._announcer.say_entry(events.take_back_sentence(self._game, folded))
-        self._override(states, waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
+        self._override(states, feed.waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
         return sentence
 
     @apply.register
@@ -330,7 +313,7 @@ class Service(Generic[StateT, TurnT]):
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
-        signal = corrected_signal(self._game, done.states[0], done.places, sentence)
+        signal = feed.corrected_signal(self._game, done.states[0], done.places, sentence)
         self._override(done.states, signal, done.places, unchanged=done.unchanged)
         return sentence
 
@@ -416,8 +399,10 @@ class Service(Generic[StateT, TurnT]):
             self._log.append(events.set_up_event(self._game, states, None, command.by), states=states)
         self._log.record_entry(done.event, done.states, done.outcome, self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
-        self._override(done.states, entered_signal(self._game, done.states[0], done.places, done.sentence), done.places)
-        return sentence if self._has_camera or done.outcome is None else with_outcome(sentence, done.outcome)
+        self._override(
+            done.states, feed.entered_signal(self._game, done.states[0], done.places, done.sentence), done.places
+        )
+        return sentence if self._has_camera or done.outcome is None else feed.with_outcome(sentence, done.outcome)
 
     @apply.register
     def overrule(self, command: commands.Overrule) -> str:
@@ -554,7 +539,7 @@ class Service(Generic[StateT, TurnT]):
         for each in news:
             self._announcer.show_verdict(*each)
         self._announcer.add_notices(ruling.notes)
-        notify_reader(self._reader, self._game, self._belief, ruling)
+        ports.notify_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.announce_override(self._context.in_order(self._belief.override.ignored))
         return [verdict for verdict, _, _ in news]
 
@@ -601,10 +586,10 @@ def _meant_by(press: commands.Press) -> commands.Command:
 
 def without_camera(
     game: Game[Any, Any],
-    journal: Recorder,
+    journal: ports.Recorder,
     clock: Clock,
     hints: HintSettings | None = None,
-    restore: RestoreSensorAt = no_sensors,
+    restore: ports.RestoreSensorAt = ports.no_sensors,
     control: TimeControl | None = None,
 ) -> Service[Any, Any]:
     """Return a service for commands alone; ``start`` goes on with the journal's latest game.
@@ -612,6 +597,6 @@ def without_camera(
     ``hints`` and ``clock`` are used to work out hints; ``restore`` switches a sensor on again; ``control`` is a new
     game's time control.
     """
-    settings = ServiceSettings(hints=hints or HintSettings(), clock=control)
+    settings = ports.ServiceSettings(hints=hints or HintSettings(), clock=control)
     source = ImmediateHints(clock)
     return Service(game, None, journal, lambda _: None, settings, lambda _: None, source, restore)

@@ -18,15 +18,7 @@ from common.phrases import Phrase
 from common.whole_files import read_text
 from referee.errors import ConfigError
 from referee.setup.table_setup import PICTURES_FOLDER, AnswerForm, Field, Inspection, SetupStep, StepResult, TableSetup
-from vision.calibration import (
-    BoardCorners,
-    Calibration,
-    calibrate,
-    find_board,
-    load_calibration,
-    parse_board,
-    save_calibration,
-)
+from vision import calibration
 from vision.cameras import image_paths
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -35,7 +27,7 @@ from vision.opencv import as_colour, planar_poses
 
 CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
 """The calibration board to print; it fits on A4 and letter."""
-BOARD = parse_board(CHARUCO)
+BOARD = calibration.parse_board(CHARUCO)
 CALIBRATION_PICTURES = 15
 BETWEEN_PICTURES_S = 2.0
 
@@ -80,7 +72,7 @@ class PoseGuide:
     """
 
     size: tuple[int, int]
-    kept: list[BoardCorners] = field(default_factory=list)
+    kept: list[calibration.BoardCorners] = field(default_factory=list)
 
     def learn_size(self, image: Image) -> None:
         """Take the size from this picture if it is unknown, because the camera's step was skipped."""
@@ -102,13 +94,13 @@ class PoseGuide:
         """Whether the pictures suffice to calibrate the camera."""
         return len(self.kept) >= _FEWEST_PICTURES and not self.missing_places and not self.missing_tilts
 
-    def is_new(self, seen: BoardCorners) -> bool:
+    def is_new(self, seen: calibration.BoardCorners) -> bool:
         """Return whether a picture shows the board in a new pose."""
         if not seen.is_enough:
             return False
         return all(self._apart(seen, other) > _LIKE_SHARE * self.size[0] for other in self.kept)
 
-    def is_still(self, seen: BoardCorners, before: BoardCorners | None) -> bool:
+    def is_still(self, seen: calibration.BoardCorners, before: calibration.BoardCorners | None) -> bool:
         """Return whether the board stayed still between two pictures."""
         return before is not None and self._apart(seen, before) <= _STILL_SHARE * self.size[0]
 
@@ -138,12 +130,12 @@ class PoseGuide:
         matrix = np.array([[focal, 0.0, width / 2], [0.0, focal, height / 2], [0.0, 0.0, 1.0]])
         return CameraModel(matrix, np.zeros(5), self.size)
 
-    def _is_in(self, place: Direction, seen: BoardCorners) -> bool:
+    def _is_in(self, place: Direction, seen: calibration.BoardCorners) -> bool:
         shares = seen.corners_px / np.asarray(self.size)
         towards = np.where(np.asarray(place) < 0, shares, 1 - shares)
         return bool((towards < _NEAR_EDGE).all(axis=1).any())
 
-    def _tilts(self, seen: BoardCorners) -> Direction | None:
+    def _tilts(self, seen: calibration.BoardCorners) -> Direction | None:
         camera = self._camera
         rays = cv2.undistortPoints(seen.corners_px.reshape(-1, 1, 2), camera.matrix, camera.distortion).reshape(-1, 2)
         poses = planar_poses(BOARD.corners_mm(seen.ids)[:, :2], np.asarray(rays, dtype=np.float64))
@@ -160,7 +152,7 @@ class PoseGuide:
         return (0, 1) if down > 0 else (0, -1)
 
     @staticmethod
-    def _apart(first: BoardCorners, second: BoardCorners) -> float:
+    def _apart(first: calibration.BoardCorners, second: calibration.BoardCorners) -> float:
         """Return the mean distance between the corners seen in both, in pixels; infinite if there are none."""
         shared = sorted(set(first.ids) & set(second.ids))
         if not shared:
@@ -179,7 +171,7 @@ class BoardPictures:
     folder: Path
     source: str
     guide: PoseGuide
-    before: BoardCorners | None = None
+    before: calibration.BoardCorners | None = None
     newest: int = 0
 
     @classmethod
@@ -209,7 +201,7 @@ class BoardPictures:
                 found.newest = max(found.newest, int(path.stem))
             found.guide.learn_size(image)
             check_size(image, found.guide.size)
-            found.guide.kept.append(find_board(image, BOARD))
+            found.guide.kept.append(calibration.find_board(image, BOARD))
         table.pictures = found
         return found
 
@@ -217,7 +209,7 @@ class BoardPictures:
         """Save a picture that shows the board in a new pose; with ``by_itself``, only if the board is still."""
         self.guide.learn_size(frame.image)
         check_size(frame.image, self.guide.size)
-        seen = find_board(frame.image, BOARD)
+        seen = calibration.find_board(frame.image, BOARD)
         before, self.before = self.before, seen
         if not seen.is_enough:
             message = Phrase("only {count} corners of the board are seen", count=len(seen.ids))
@@ -249,7 +241,7 @@ class BoardPictures:
     def inspect(self, frame: Frame) -> Inspection:
         """Draw the detected board and a missing pose, and say how many pictures there are."""
         self.guide.learn_size(frame.image)
-        seen = find_board(frame.image, BOARD)
+        seen = calibration.find_board(frame.image, BOARD)
         picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
         for x, y in seen.corners_px:
             cv2.circle(picture, (round(float(x)), round(float(y))), 4, _FOUND_COLOUR, -1, cv2.LINE_AA)
@@ -302,12 +294,12 @@ def _check_calibration(table: TableSetup, answer: str) -> StepResult:
             check_size(images[0], table.picture_px)
     else:
         images = [frame.image for frame in table.look(table.source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
-    found = calibrate(images, CHARUCO, name="camera")
+    found = calibration.calibrate(images, CHARUCO, name="camera")
     if not found.good:
         remedy = Phrase("take more pictures, or take them again")
         faults = tuple(Finding.fault(_CALIBRATION, reason, remedy) for reason in found.reasons)
         return StepResult((_numbers(found), *faults))
-    save_calibration(table.folder / "camera.json", found, made_on=table.today)
+    calibration.save_calibration(table.folder / "camera.json", found, made_on=table.today)
     message = Phrase(
         "good: {error} px off on average; written to camera.json", error=f"{found.camera.reprojection_error_px:.2f}"
     )
@@ -318,7 +310,7 @@ _CALIBRATION = Phrase("calibration")
 
 
 def _use_calibration(table: TableSetup, path: Path, answer: str) -> StepResult:
-    camera = load_calibration(path)
+    camera = calibration.load_calibration(path)
     if all(table.picture_px) and camera.size != table.picture_px:
         of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, table.picture_px))
         wrong = Phrase(
@@ -332,7 +324,7 @@ def _use_calibration(table: TableSetup, path: Path, answer: str) -> StepResult:
     return StepResult((Finding.ok(_CALIBRATION, message),), {"camera.calibration": answer})
 
 
-def _numbers(found: Calibration) -> Finding:
+def _numbers(found: calibration.Calibration) -> Finding:
     used = [view for view in found.views if view.used]
     message = Phrase(
         "{used} of {all} pictures used, corners in {share} % of the picture, tilted by up to {tilt}°",

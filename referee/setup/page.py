@@ -28,22 +28,10 @@ from engine.api import Game
 from referee.languages import sentences
 from referee.session.table_port import as_jpeg
 from referee.settings.sources import FILE_NAME
+from referee.setup import table_setup
 from referee.setup.calibrating import BoardPictures, check_size
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import FAULTS, Progress, SetUpRun, check_step, fault_of, steps_of
-from referee.setup.table_setup import (
-    AnswerForm,
-    Dialogue,
-    Field,
-    FieldKind,
-    Inspection,
-    MakeMap,
-    SetupStep,
-    StepResult,
-    StepState,
-    StepView,
-    TableSetup,
-)
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
@@ -110,10 +98,10 @@ class PageDialogue:
         """Close the dialogue: nobody answers any more."""
         self._answers.put(None)
 
-    def shown(self) -> Dialogue:
+    def shown(self) -> table_setup.Dialogue:
         """Return the latest messages, newest last, and the open question with its number."""
         with self._lock:
-            return Dialogue(tuple(self._lines), self._question, str(self._number))
+            return table_setup.Dialogue(tuple(self._lines), self._question, str(self._number))
 
 
 MOST_PIXELS = 50_000_000
@@ -136,7 +124,7 @@ class SetUpEnvironment:
     camera: SharedCamera
     today: date
     paper: str
-    makers: Callable[[PageDialogue], tuple[MakeMap, MakeMap]]
+    makers: Callable[[PageDialogue], tuple[table_setup.MakeMap, table_setup.MakeMap]]
     say: Callable[[str], object]
     variables: Mapping[str, str] = field(default_factory=dict)
     working_folder: Path = field(default_factory=Path.cwd)
@@ -150,7 +138,7 @@ class _CurrentStep:
     instructions: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     frame: Frame | None = field(default=None, compare=False)
-    inspection: Inspection = field(default_factory=Inspection, compare=False)
+    inspection: table_setup.Inspection = field(default_factory=table_setup.Inspection, compare=False)
 
 
 class SetUpPage:
@@ -195,7 +183,7 @@ class SetUpPage:
             dialogue.close()
             worker.join()
 
-    def view(self) -> StepView:
+    def view(self) -> table_setup.StepView:
         """Return the current step."""
         with self._lock:
             step = self._prepared_step()
@@ -206,12 +194,12 @@ class SetUpPage:
                 return self._end(run)
             findings = () if step.collect is not None else self._shown.findings
             table = run.table
-            forms: tuple[AnswerForm, ...] = ()
+            forms: tuple[table_setup.AnswerForm, ...] = ()
             try:
                 forms = step.forms(table)
             except FAULTS as error:
                 findings = (*findings, fault_of(step, error))
-            return StepView(
+            return table_setup.StepView(
                 step.name,
                 step.title,
                 self._shown.instructions,
@@ -233,35 +221,35 @@ class SetUpPage:
             said = "" if dialogue is None else str(dialogue.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
-    def inspect(self, *, again: bool) -> Inspection:
+    def inspect(self, *, again: bool) -> table_setup.Inspection:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
         with self._lock:
             step, run = self._prepared_step(), self._run
             if not again and self._shown.frame is not None:
                 return self._with_last(step)
         if run is None or step is None or step.watch is None:
-            return Inspection()
+            return table_setup.Inspection()
         try:
             frame = run.table.picture()
         except FAULTS as error:
-            return Inspection((fault_of(step, error),))
+            return table_setup.Inspection((fault_of(step, error),))
         with self._lock:
             if self._shown.step != step.name or self._shown.frame is not frame:
                 try:
                     seen = step.watch(run.table, frame)
                 except FAULTS as error:
-                    seen = Inspection((fault_of(step, error),), frame.image)
+                    seen = table_setup.Inspection((fault_of(step, error),), frame.image)
                 if self._shown.step != step.name:
                     return seen
                 self._shown.frame, self._shown.inspection = frame, seen
             return self._with_last(step)
 
-    def _with_last(self, step: SetupStep | None) -> Inspection:
+    def _with_last(self, step: table_setup.SetupStep | None) -> table_setup.Inspection:
         """Return the last inspection; if pictures are collected, with the finding for the last one."""
         inspection = self._shown.inspection
         if step is None or step.collect is None:
             return inspection
-        return Inspection((*self._shown.findings, *inspection.findings), inspection.picture)
+        return table_setup.Inspection((*self._shown.findings, *inspection.findings), inspection.picture)
 
     def file(self, name: str) -> bytes | None:
         """Return the content of one of the step's files, ``None`` if it has no file of that name."""
@@ -383,14 +371,14 @@ class SetUpPage:
     def _new_run(self, kept: Progress) -> SetUpRun:
         game: Game[Any, Any] = registry.load(kept.game)
         environment = self._environment
-        table = TableSetup(
+        table = table_setup.TableSetup(
             game, environment.folder, environment.camera.look, environment.today, environment.paper, dict(kept.values)
         )
         if self._camera is not None and "camera" not in kept.done:
             table.values["camera.source"] = self._camera
         return SetUpRun(steps_of(game), table, kept)
 
-    def _prepared_step(self) -> SetupStep | None:
+    def _prepared_step(self) -> table_setup.SetupStep | None:
         """Return the next needed step, after preparing its instructions once."""
         run = self._run
         if run is None or (step := run.step) is None:
@@ -413,18 +401,18 @@ class SetUpPage:
                 self._shown.findings = (fault_of(step, error),)
         return step
 
-    def _if_current(self, name: str) -> SetupStep | None:
+    def _if_current(self, name: str) -> table_setup.SetupStep | None:
         """Return the step if it is still the current one."""
         step = self._prepared_step()
         return step if step is not None and step.name == name else None
 
-    def _check(self, step: SetupStep, text: str) -> None:
+    def _check(self, step: table_setup.SetupStep, text: str) -> None:
         outcome = self._running.answer(step, text)
         self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
         for finding in outcome.findings if outcome.is_done else ():
             self._environment.say(f"  {finding.subject}: {finding.message}")
 
-    def _collect(self, step: SetupStep, frame: Frame, *, by_itself: bool) -> None:
+    def _collect(self, step: table_setup.SetupStep, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
         try:
             found = step.collect(self._running.table, frame, by_itself)
@@ -432,12 +420,12 @@ class SetUpPage:
             found = fault_of(step, error)
         self._shown.findings, self._shown.frame = (found,), None
 
-    def _start_dialogue(self, step: SetupStep) -> None:
+    def _start_dialogue(self, step: table_setup.SetupStep) -> None:
         run, dialogue = self._running, PageDialogue()
         run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
-            outcome: StepResult | None = None
+            outcome: table_setup.StepResult | None = None
             try:
                 outcome = check_step(step, run.table, "")
             finally:
@@ -470,31 +458,35 @@ class SetUpPage:
         self._run = self._new_run(kept or Progress(folder, name))
         self._shown = _CurrentStep()
 
-    def _choice_of_game(self) -> StepView:
+    def _choice_of_game(self) -> table_setup.StepView:
         names = tuple((name, registry.load(name).title) for name in registry.games())
-        game = Field(Phrase("Game"), FieldKind.CHOICE, "deblockle", names)
+        game = table_setup.Field(Phrase("Game"), table_setup.FieldKind.CHOICE, "deblockle", names)
         instructions = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
-        forms = [AnswerForm(Phrase("Set up this game"), (game,))]
+        forms = [table_setup.AnswerForm(Phrase("Set up this game"), (game,))]
         if self._to_confirm:
             title = registry.load(self._to_confirm).title
-            anew = AnswerForm(
+            anew = table_setup.AnswerForm(
                 Phrase("Replace the settings, for {game}", game=title), answer=f"{self._to_confirm} {_ANEW}"
             )
             forms.insert(0, anew)
-        return StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
+        return table_setup.StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
 
-    def _titles(self) -> tuple[tuple[str, StepState], ...]:
+    def _titles(self) -> tuple[tuple[str, table_setup.StepState], ...]:
         run = self._running
         now = run.step
         return tuple(
             (
                 step.title,
-                StepState.NOW if step is now else StepState.DONE if step.name in run.kept.done else StepState.AHEAD,
+                table_setup.StepState.NOW
+                if step is now
+                else table_setup.StepState.DONE
+                if step.name in run.kept.done
+                else table_setup.StepState.AHEAD,
             )
             for step in run.steps
         )
 
-    def _end(self, run: SetUpRun) -> StepView:
+    def _end(self, run: SetUpRun) -> table_setup.StepView:
         environment, game = self._environment, run.table.game.title
         ending = run.ending(environment.variables, environment.working_folder)
         instructions = [
@@ -509,7 +501,7 @@ class SetUpPage:
         elif ending.overriding:
             names = ", ".join(ending.overriding)
             instructions.append(Phrase("These environment variables override the settings: {names}", names=names))
-        return StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())
+        return table_setup.StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())
 
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024

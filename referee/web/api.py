@@ -19,16 +19,8 @@ from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS, Role
 from referee.errors import PageError
 from referee.languages import Say, sentences
+from referee.session import table_port
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import (
-    CameraPictures,
-    CommandError,
-    CommandFault,
-    CommandHandler,
-    ReplyDocument,
-    TablePort,
-    VersionedSnapshot,
-)
 from referee.web.access import EVENT_STREAM, Access, PageSession, Viewers
 from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.documents import (
@@ -132,10 +124,10 @@ _MOST_TAPPED = 400
 """The most characters of taps accepted; no turn needs as many."""
 _FORBIDDEN = Phrase("This device may not do that; it needs to be paired to {needs}.")
 _STATUS = {
-    CommandFault.UNREADABLE: 422,
-    CommandFault.FORBIDDEN: 403,
-    CommandFault.BUSY: 503,
-    CommandFault.UNANSWERED: 504,
+    table_port.CommandFault.UNREADABLE: 422,
+    table_port.CommandFault.FORBIDDEN: 403,
+    table_port.CommandFault.BUSY: 503,
+    table_port.CommandFault.UNANSWERED: 504,
 }
 _PAIRING: TypeAdapter[PairingRequest] = TypeAdapter(PairingRequest)
 _LARGEST = 2**63 - 1
@@ -146,25 +138,27 @@ _LARGEST = 2**63 - 1
 class PageServices:
     """What the API and the pages share: documents of the table and its history, and the commands to the referee."""
 
-    port: TablePort
+    port: table_port.TablePort
     access: Access
     documents: TableDocuments
     history: History
-    commands: CommandHandler
+    commands: table_port.CommandHandler
 
     @classmethod
-    def of(cls, port: TablePort, access: Access) -> Self:
+    def of(cls, port: table_port.TablePort, access: Access) -> Self:
         """Create the services for a table."""
-        return cls(port, access, TableDocuments(port), History(port), CommandHandler(port, "page", _FORBIDDEN))
+        return cls(
+            port, access, TableDocuments(port), History(port), table_port.CommandHandler(port, "page", _FORBIDDEN)
+        )
 
-    async def carry_out(self, session: PageSession, fields: object) -> ReplyDocument:
+    async def carry_out(self, session: PageSession, fields: object) -> table_port.ReplyDocument:
         """Have a command carried out and return the reply; raises HTTPException if it is refused.
 
         Call it only from the server's event loop.
         """
         try:
             return await self.commands.take(session, fields, partial(self.access.count_command, session))
-        except CommandError as error:
+        except table_port.CommandError as error:
             raise HTTPException(_STATUS[error.fault], str(error)) from error
 
 
@@ -177,7 +171,7 @@ class Api:
         self._access = services.access
         self._documents = services.documents
         self._history = services.history
-        self._pictures = CameraPictures(services.port)
+        self._pictures = table_port.CameraPictures(services.port)
         self._viewers = Viewers()
         game = {"game": "The game's number in the journal; the latest without it."}
         self.endpoints = (
@@ -241,7 +235,7 @@ class Api:
                 self._command,
                 Role.LOOK,
                 "Tell the referee something",
-                ReplyDocument,
+                table_port.ReplyDocument,
                 takes=COMMANDS,
                 whom="For devices paired to play; agreed draw, new game and restore sensor need own.",
             ),
@@ -268,7 +262,7 @@ class Api:
         rendered, looks = self._documents.newest(language), 0
         yield rendered.event
         while True:
-            newer: VersionedSnapshot | None = None
+            newer: table_port.VersionedSnapshot | None = None
             try:
                 async with asyncio.timeout(LOOK_AGAIN_S):
                     newer = await self._port.snapshots.after(rendered.document.version)
@@ -415,5 +409,5 @@ def _number(request: Request, name: str) -> int | None:
     return min(int(text[:20]), _LARGEST)
 
 
-def _json(document: Document | ReplyDocument) -> Response:
+def _json(document: Document | table_port.ReplyDocument) -> Response:
     return Response(document.model_dump_json(), media_type="application/json")

@@ -28,22 +28,14 @@ from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
 from referee.session.log import take_back_sentence
 from referee.session.table_port import TablePort, VersionedSnapshot
-from referee.web.documents import (
-    Document,
-    EventDocument,
-    GamesDocument,
-    HistoryDocument,
-    KeptGameDocument,
-    PositionDocument,
-    table_document,
-)
+from referee.web import documents
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""
 _PICTURES = frozenset({"image/png", "image/jpeg"})
 
 
-class TallyDocument(Document):
+class TallyDocument(documents.Document):
     """Games played, won, drawn (a shared victory is one) and lost."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -54,7 +46,7 @@ class TallyDocument(Document):
     lost: int
 
 
-class StandingDocument(Document):
+class StandingDocument(documents.Document):
     """One player's standing; ``points`` is null if none of the games has points."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -64,7 +56,7 @@ class StandingDocument(Document):
     points: int | None
 
 
-class MeetingDocument(Document):
+class MeetingDocument(documents.Document):
     """One player's results against another."""
 
     one: str
@@ -72,7 +64,7 @@ class MeetingDocument(Document):
     tally: TallyDocument
 
 
-class ResultsDocument(Document):
+class ResultsDocument(documents.Document):
     """The standings, best player first; ``left_out`` are the numbers of unfinished games."""
 
     standings: tuple[StandingDocument, ...]
@@ -89,15 +81,15 @@ class History:
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._cached: dict[tuple[int, str], tuple[int, HistoryDocument]] = {}
+        self._cached: dict[tuple[int, str], tuple[int, documents.HistoryDocument]] = {}
         """By game and language: the number of the game's newest event at that time, and its history."""
         self._totals = threading.Lock()
-        self._games: tuple[int, GamesDocument] | None = None
+        self._games: tuple[int, documents.GamesDocument] | None = None
         self._known: KnownResults = {}
         self._results: tuple[int, dict[int, ResultsDocument]] = (0, {})
         """The number of the journal's newest event at that time, and the results by their first game."""
 
-    def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
+    def of_game(self, number: int | None, language: str = "en") -> documents.HistoryDocument:
         """List a game's events; ``None`` means the latest game."""
         with self._open_journal() as journal:
             chosen = journal.latest_game() if number is None else number
@@ -107,7 +99,7 @@ class History:
             with self._lock:
                 return self._of_game(journal, chosen, language)
 
-    def _of_game(self, journal: JournalReader, number: int, language: str) -> HistoryDocument:
+    def _of_game(self, journal: JournalReader, number: int, language: str) -> documents.HistoryDocument:
         kept = self._cached.get((number, language))
         if kept is not None and kept[0] == journal.newest_of(number):
             return kept[1]
@@ -116,7 +108,7 @@ class History:
         say, tell = sentences(language), Names.of(game, events[0][1].names).telling(sentences(language))
         by_number = dict(events)
         lines = tuple(
-            EventDocument(
+            documents.EventDocument(
                 number=line.number,
                 kind=line.kind,
                 player=by_number[line.number].text("player"),
@@ -127,12 +119,12 @@ class History:
             )
             for line in event_lines(game, events)
         )
-        document = HistoryDocument(game=game.name, title=game.title, number=number, events=lines)
+        document = documents.HistoryDocument(game=game.name, title=game.title, number=number, events=lines)
         self._cached = {key: value for key, value in self._cached.items() if key[0] == number}
         self._cached[number, language] = events[-1][0], document
         return document
 
-    def position(self, event_number: int, language: str = "en") -> PositionDocument:
+    def position(self, event_number: int, language: str = "en") -> documents.PositionDocument:
         """Show the table as it was after an event."""
         with self._open_journal() as journal:
             number = journal.game_of(event_number)
@@ -147,12 +139,12 @@ class History:
             raise HTTPException(404, Phrase("Event {event_number} only keeps the clock running.", event_number))
         index = numbers.index(event_number)
         versioned = VersionedSnapshot(event_number, _snapshot(game, number, events[0][1], folded))
-        return PositionDocument(
+        return documents.PositionDocument(
             event=history.events[index],
             first=numbers[0],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
-            table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
+            table=documents.table_document(game, versioned, hints_allowed=False, say=sentences(language)),
         )
 
     def states_before_seen_roll(self) -> tuple[Any, ...]:
@@ -184,7 +176,7 @@ class History:
                     return kept.evidence.content, kept.evidence.media_type
         raise HTTPException(404, Phrase("Event {event_number} has no such picture.", event_number))
 
-    def games(self) -> GamesDocument:
+    def games(self) -> documents.GamesDocument:
         """List the games."""
         with self._open_journal() as journal, self._totals:
             newest = journal.last_number
@@ -226,11 +218,11 @@ class History:
             raise HTTPException(503, Phrase("The journal can't be read. `./run doctor` says why.")) from error
 
 
-def _games_document(journal: JournalReader) -> GamesDocument:
+def _games_document(journal: JournalReader) -> documents.GamesDocument:
     titles = {name: registry.load(name).title for name in registry.games()}
-    return GamesDocument(
+    return documents.GamesDocument(
         games=tuple(
-            KeptGameDocument(
+            documents.KeptGameDocument(
                 number=game.number,
                 name=game.name,
                 title=titles.get(game.name, game.name),
