@@ -13,10 +13,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from common.findings import Finding, Severity
 from common.phrases import Phrase, either, listed
 from engine import registry
+from engine.api import Game
 from firmware_bridge.errors import PortTakenError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.pins import probe
@@ -26,6 +28,7 @@ from referee.journal.database import lock_holder
 from referee.journal.reader import read_journal
 from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options
+from referee.runtime.builder import attention
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options
 from referee.settings.settings import MqttSection, Settings
@@ -35,9 +38,10 @@ from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled,
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
-from vision.errors import CameraError, VisionError
+from vision.errors import CameraError, VisionError, WeightsError
+from vision.layout.table import TableLayout
 from vision.readers.protocols import LearnedLook
-from vision.readers.registry import load_any, missing_traits, reader_kind
+from vision.readers.registry import load_any, missing_traits, reader_kind, table_reader
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -256,6 +260,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
                 ids=ids,
             ),
         )
+        yield from _reader(settings, table, game)
     yield _looks(settings, load)
 
 
@@ -297,6 +302,22 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
         )
         remedy = Phrase("set width_px and height_px under [camera] to the calibration's, or calibrate again")
         yield Finding.fault("calibration", message, remedy)
+
+
+def _reader(settings: Settings, table: TableLayout, game: Game[Any, Any]) -> Iterator[Finding]:
+    """Show what a frame passes on its way to a Reading, if it can be built."""
+    if settings.camera.calibration is None:
+        return
+    try:
+        looks = None if settings.table.looks is None else reader_kind(table).load(settings.table.looks)
+        reader = table_reader(load_calibration(settings.camera.calibration), table, looks, attention=attention(game))
+    except WeightsError as error:
+        yield Finding.fault("reader", str(error), "install the project again")
+    except VisionError:
+        return  # the other checks of the table say why
+    else:
+        stages = ["camera", str(reader), *(["sensors"] if settings.sensors.eyes == "both" else [])]
+        yield Finding.ok("reader", " → ".join(stages))
 
 
 def _looks(settings: Settings, load: Callable[[Path], LearnedLook]) -> Finding:

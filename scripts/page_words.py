@@ -125,7 +125,7 @@ _SILENT = frozenset(
 """Modules without sentences for people, or whose sentences are among the page's own words."""
 _NOT_SAID = frozenset(
     {
-        *("__init__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
+        *("__init__", "__str__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
         *("draw_sheet", "load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
     }
 )

@@ -236,7 +236,9 @@ class Reading:
 
 
 _DIGITS = 4
+"""Decimal places of probabilities in JSON."""
 _LEAST_SHOWN = 0.001
+"""Probability below which a look is left out of the JSON."""
 
 
 def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:

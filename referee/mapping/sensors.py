@@ -32,7 +32,9 @@ from referee.wiring.devices import Switches, open_switches
 from referee.wiring.plan import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map, wiring_plan
 
 _LISTEN_S = 0.1
+"""Seconds between two looks at what a person typed. Longer: a typed line is answered later."""
 _FIRST_REPORT_S = 5.0
+"""Seconds after which doubtful switches are shown as such. Longer: a board whose contacts chatter answers later."""
 
 
 class _SquareState(enum.StrEnum):

@@ -85,6 +85,7 @@ class WatchOptions:
 
 
 _PICTURES_PER_SECOND = 15.0
+"""Rate at which the pictures of a film count as taken: a usual camera's."""
 _STILLS_APART_S = 10.0
 """How far apart stills count as taken, in seconds: the table may have moved between them, and rests in each."""
 _GROWING = "folder:"

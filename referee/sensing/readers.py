@@ -19,6 +19,7 @@ from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, PlaceChange, PlaceReading, Reading
 
 _MOST_CHANGES = 512
+"""How many of the latest changes are kept: far more than one turn makes."""
 _MOVING_S = 10.0
 """Sensors that changed within this many seconds may already show the next turn, so they aren't compared."""
 
@@ -140,6 +141,9 @@ class FusedReader:
         self._blind_since_s: float | None = None
         self._has_seen = False
         self._is_alone = False
+
+    def __str__(self) -> str:
+        return f"{self._reader} → sensors"
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; an error of the other reader becomes part of the reading."""

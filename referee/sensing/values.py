@@ -71,7 +71,9 @@ class SensorSettings:
 
 
 _MOST_TURNS = 2000
+"""How many turns are compared. More: slower to start, and the share of a game with more turns is more exact."""
 _MOST_ROLLS = 4
+"""How many rolls are tried until one allows a turn."""
 
 
 @dataclass(frozen=True)

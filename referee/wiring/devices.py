@@ -61,8 +61,9 @@ from referee.settings.configuration import Configuration
 from referee.wiring.plan import PinSensors, SwitchReport, SwitchSource, WiringPlan, by_place, plan_and_problems
 
 _ERROR_LEVEL = 40
-# far more than come between two frames; without sensors in use, nobody takes them
+"""Level of a board's log from which its lines are shown, as in Python's ``logging``."""
 _MOST_CHANGES = 256
+"""How many changes are kept: far more than come between two frames. Without sensors in use, nobody takes them."""
 
 
 @dataclass(frozen=True)
@@ -467,8 +468,11 @@ LISTEN_S = 1.5
 """Seconds to listen to a board, enough to measure a few round trips."""
 
 SLOW_ROUND_TRIP_S = 0.1
+"""Round trip to the board, in seconds, above which a person is told to look at the cable."""
 _ASK_TIMEOUT_S = 3.0
+"""How long to wait for a WLED's answer, in seconds; in a usual network it comes within a tenth."""
 _HTTP_PORT = 80
+"""The port of a WLED's page."""
 
 Connect = Callable[[WiringPlan], AbstractContextManager[LinkedController]]
 AskWled = Callable[[str], dict[str, Any]]

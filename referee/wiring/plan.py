@@ -35,6 +35,7 @@ from referee.settings.sources import Source, source_of
 from vision.reading import PlaceChange
 
 MOST_SWITCHES = 1024
+"""Upper limit of the number of switches, to detect typing errors."""
 
 _KEYS = ("switches", "pin_map_crc", "places")
 
@@ -228,8 +229,8 @@ class SwitchSource(enum.StrEnum):
 
 Loaded = TypeVar("Loaded")
 
-_MILLISECONDS = 1000
 _FULL_BRIGHTNESS = 255
+"""The board's own factor for all lights, of 255; the frames are dimmed already."""
 
 
 @dataclass(frozen=True)
@@ -472,7 +473,7 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
 
 def _configure(settings: Settings) -> Configure:
     return Configure(
-        silence_ms=round(settings.board.silence_s * _MILLISECONDS),
+        silence_ms=round(1000 * settings.board.silence_s),
         debounce_ms=round(settings.board.debounce_ms),
         long_press_ms=0,
         brightness=_FULL_BRIGHTNESS,

@@ -192,10 +192,12 @@ def test_valid_files_of_the_table_are_ok(tmp_path: Path) -> None:
     assert [(finding.subject, finding.severity) for finding in findings] == [
         ("calibration", "ok"),
         ("layout", "ok"),
+        ("reader", "ok"),
         ("looks", "ok"),
     ]
     assert "1280 x 720, 0.10 px" in findings[0].message
-    assert "gold, teal; star" in findings[2].message
+    assert findings[2].message == "camera → STILL frames → TableTracker → board by BlockReader"
+    assert "gold, teal; star" in findings[3].message
     save_appearance(BlockAppearance({"gold": np.zeros(3)}, MASKS), tmp_path / "looks.json")
     (lacking,) = faults(list(check_table(configured(tmp_path, TABLE))))
     assert "does not show what teal pieces look like" in lacking.message

@@ -137,7 +137,7 @@ class SurfaceReader:
 
     def __init__(self, camera: CameraModel, surface: GridSurface, pieces: AnyPieceReader) -> None:
         self.surface = surface
-        self._pieces = pieces
+        self.pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
         self._is_flat = isinstance(surface.pieces, DiscPieces)
         self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
@@ -165,7 +165,7 @@ class SurfaceReader:
         view = self._with_shape(view)
         if previous is not None and previous.view.shape is not view.shape:
             places, before = self.surface.places, {}
-        sightings = self._pieces.read(view, places, before)
+        sightings = self.pieces.read(view, places, before)
         detector, _ = self._detector(view.pose, view.shape)
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         rectified = detector.sampler.view(view.image, solids)
@@ -261,7 +261,7 @@ class SurfaceReader:
 
     def draw(self, picture: Image, stages: Stages) -> Image:
         """Return a copy of the picture with the pieces drawn on it."""
-        return self._pieces.draw(picture, stages.view, stages.sightings)
+        return self.pieces.draw(picture, stages.view, stages.sightings)
 
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
@@ -403,6 +403,12 @@ class PartReader:
             if not isinstance(reader.surface.pieces, Ink)
             for place in reader.surface.places
         )
+
+    def __str__(self) -> str:
+        readers = {name: reader.pieces for name, reader in self._surfaces.items()}
+        readers |= {surface.name: reader for surface, reader in self._rolls}
+        read = ", ".join(f"{name} by {type(reader).__name__}" for name, reader in readers.items())
+        return f"{type(self._tracker).__name__} → {read}"
 
     @property
     def is_located(self) -> bool:
@@ -652,6 +658,11 @@ class TableReader:
         self._attention = attention
         self._gate = ChangeGate(reads_movement=attention is Attention.MOVING)
         self.use(pieces, rolls or {}, previous)
+
+    def __str__(self) -> str:
+        """Return what a frame passes, for an engineer; parts that are read side by side are separated by ``|``."""
+        gate = () if self._attention is None else (f"{self._attention.name} frames",)
+        return " → ".join((*gate, " | ".join(map(str, self._parts))))
 
     def use(
         self, pieces: Mapping[str, AnyPieceReader], rolls: Mapping[str, RollReader], previous: Pose | None = None

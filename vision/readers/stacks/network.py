@@ -338,6 +338,7 @@ SHRINK = 2
 CELL_PX = 8
 """Edge of the cells of a crop for which the network gives values."""
 ROWS, COLUMNS = HEIGHT_PX // CELL_PX, WIDTH_PX // CELL_PX - 2
+"""Number of those cells, without the columns that the network does not see."""
 FINDER_SHAPE = (3, HEIGHT_PX // SHRINK, (WIDTH_PX - 2 * ASIDE_PX) // SHRINK)
 """Shape of the network's input: channels, rows, columns."""
 FINDER_VALUES = 7
