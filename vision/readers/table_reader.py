@@ -405,7 +405,7 @@ class PartReader:
         )
 
     def __str__(self) -> str:
-        readers = {name: reader.pieces for name, reader in self._surfaces.items()}
+        readers: dict[str, object] = {name: reader.pieces for name, reader in self._surfaces.items()}
         readers |= {surface.name: reader for surface, reader in self._rolls}
         read = ", ".join(f"{name} by {type(reader).__name__}" for name, reader in readers.items())
         return f"{type(self._tracker).__name__} → {read}"
