@@ -243,7 +243,7 @@ def phrases_in(source: str, *, with_faults: bool) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
-            if called in {"Phrase", "either"}:
+            if called in {"Phrase", "either"} or called.endswith(".said"):
                 yield from _literals(node.args)
             elif called == "self._said":
                 # PieceBreaches speaks of a game's pieces, whose gender affects the words around them.

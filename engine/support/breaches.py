@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from common.phrases import Phrase, joined, listed
+from common.phrases import PLACEHOLDER, Phrase, joined, listed
 from engine.api import TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.support.grid import Grid, members, set_of
@@ -92,6 +92,18 @@ def check_announcement(
         else:
             text = repr(said.kind)
         raise IllegalTurnError(Phrase("{text} can't be announced now; what can be: {names}", text, joined(kinds, ", ")))
+
+
+class Wording:
+    """Sentences about one case, whose parts have names."""
+
+    def __init__(self, **parts: object) -> None:
+        self._parts = parts
+
+    def said(self, template: str, **more: object) -> Phrase:
+        """Fill a template with the parts that it names: those of the case, and ``more``."""
+        every = self._parts | more
+        return Phrase(template, **{name: every[name] for name, *_ in PLACEHOLDER.findall(template)})
 
 
 @dataclass(frozen=True)

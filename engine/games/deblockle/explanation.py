@@ -47,7 +47,7 @@ from engine.games.deblockle.turns import (
     slide_ends,
     turns_of,
 )
-from engine.support.breaches import PieceBreaches, game_over_breach, pair_squares
+from engine.support.breaches import PieceBreaches, Wording, game_over_breach, pair_squares
 from engine.support.grid import members
 from engine.values import EMPTY, Appearance, Breach, Facing
 
@@ -232,24 +232,16 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
     block = before.by_square()[move.start]
     wording = _MoveWording(before, block, move)
     if move.start == move.end:
-        sentence = Phrase(
-            "The {owner} block on {start} shows {top_after} instead of {top_before}, and didn't move.",
-            move.owner,
-            wording.start,
-            move.top_after,
-            move.top_before,
+        sentence = wording.said(
+            "The {owner} block on {start} shows {top_after} instead of {top_before}, and didn't move."
         )
         return [wording.breach("top-changed-in-place", sentence)]
     if move.landed_on:
         return _landed_on_block(before, wording)
     found: list[Breach] = []
     if move.top_after == move.top_before:
-        sentence = Phrase(
-            "The {owner} block went from {start} to {end} without a roll: {top_before} is still up.",
-            move.owner,
-            wording.start,
-            wording.end,
-            move.top_before,
+        sentence = wording.said(
+            "The {owner} block went from {start} to {end} without a roll: {top_before} is still up."
         )
         found.append(wording.breach("no-roll", sentence))
         if STARS >> move.end & 1:
@@ -280,13 +272,15 @@ def breach_of_wrong_goal(before: DeblockleState, square: int) -> Breach | None:
     return None
 
 
-class _MoveWording:
+class _MoveWording(Wording):
     """Words for the breaches of one move: its block, its squares, and how to correct it."""
 
     def __init__(self, before: DeblockleState, block: Block, move: Moved) -> None:
         self.move = move
         self.start, self.end = PLACES[move.start], PLACES[move.end]
         self.back = put_back(before, block.square)
+        tops = {"top_before": move.top_before, "top_after": move.top_after}
+        super().__init__(owner=move.owner, foe=other(move.owner), start=self.start, end=self.end, **tops)
 
     def breach(
         self, rule: str, sentence: str, *, remedy: str = "", instead: str = "", also: tuple[str, ...] = ()
@@ -297,9 +291,7 @@ class _MoveWording:
         return Breach(rule, sentence, remedy or self.back, places, instead=instead)
 
     def landed_on_star(self) -> Breach:
-        return self.breach(
-            "landed-on-star", Phrase("The {owner} block stopped on {end}, a star square.", self.move.owner, self.end)
-        )
+        return self.breach("landed-on-star", self.said("The {owner} block stopped on {end}, a star square."))
 
     def explanation(
         self,
@@ -318,21 +310,12 @@ class _MoveWording:
 def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Breach]:
     move = wording.move
     owner = move.landed_on[0] if move.landed_on else other(move.owner)
-    sentence = Phrase(
-        "The {owner} block went from {start} to {end}, where a {owner_2} block stood.",
-        move.owner,
-        wording.start,
-        wording.end,
-        owner,
+    sentence = wording.said(
+        "The {owner} block went from {start} to {end}, where a {owner_2} block stood.", owner_2=owner
     )
     found = [wording.breach("landed-on-block", sentence, remedy=joined((wording.back, put_back(before, move.end))))]
     if move.top_after == move.top_before:
-        sentence = Phrase(
-            "The {owner} block from {start} didn't roll: {top_before} is still up.",
-            move.owner,
-            wording.start,
-            move.top_before,
-        )
+        sentence = wording.said("The {owner} block from {start} didn't roll: {top_before} is still up.")
         found.append(wording.breach("no-roll", sentence))
     return found
 
@@ -350,23 +333,14 @@ def _nearest_explanation(
     explanations = [_explanation(before, block, wording, side) for side in candidates]
     apart = GRID.apart(move.start, move.end)
     if apart == (1, 1):
-        sentence = Phrase(
-            "The {owner} block went diagonally from {start} to {end}.", move.owner, wording.start, wording.end
-        )
+        sentence = wording.said("The {owner} block went diagonally from {start} to {end}.")
         diagonal = wording.breach("rolled-diagonally", sentence)
         on_star = (wording.landed_on_star(),) if STARS >> move.end & 1 else ()
         explanations.append(Explanation(Distance.DIAGONAL, (diagonal, *on_star)))
     if not candidates and apart in {(0, 2), (2, 0)}:
-        sentence = Phrase(
-            "The {owner} block rolled two squares, from {start} to {end}.", move.owner, wording.start, wording.end
-        )
+        sentence = wording.said("The {owner} block rolled two squares, from {start} to {end}.")
         explanations.append(wording.explanation(Distance.TWO_SQUARES, "rolled-too-far", sentence))
-    sentence = Phrase(
-        "After one roll from {start} the {owner} block can't show {top_after}.",
-        wording.start,
-        move.owner,
-        move.top_after,
-    )
+    sentence = wording.said("After one roll from {start} the {owner} block can't show {top_after}.")
     explanations.append(wording.explanation(Distance.IMPOSSIBLE, "symbol-not-possible", sentence))
     return min(explanations, key=lambda one: one.distance)
 
@@ -377,30 +351,19 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
     if not ray:
-        sentence = Phrase(
+        sentence = wording.said(
             "The {owner} block shows {top_after} only after a roll {toward}, and {start} is at that edge.",
-            move.owner,
-            move.top_after,
-            TOWARDS[SIDES[side]],
-            wording.start,
+            toward=TOWARDS[SIDES[side]],
         )
         return wording.explanation(Distance.OVER_EDGE, "roll-blocked", sentence)
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
         sentence = (
-            Phrase(
-                "The {owner} block can't roll from {start} to {place}, where a block stands.",
-                move.owner,
-                wording.start,
-                place,
-            )
+            wording.said("The {owner} block can't roll from {start} to {place}, where a block stands.", place=place)
             if move.end == target
-            else Phrase(
-                "The {owner} block shows {top_after} only after a roll onto {place}, where a block stands.",
-                move.owner,
-                move.top_after,
-                place,
+            else wording.said(
+                "The {owner} block shows {top_after} only after a roll onto {place}, where a block stands.", place=place
             )
         )
         return wording.explanation(Distance.THROUGH_BLOCK, "roll-blocked", sentence, also=(place,))
@@ -408,11 +371,9 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
         return _onto_star(wording, target)
     if move.top_after == "star":
         distance = Distance.AFTER_ROLL if move.end == target else Distance.WRONG_HOP
-        sentence = Phrase(
+        sentence = wording.said(
             "The {owner} block from {start} has the star up, but not on its goal {place}.",
-            move.owner,
-            wording.start,
-            PLACES[GOAL[move.owner]],
+            place=PLACES[GOAL[move.owner]],
         )
         return wording.explanation(distance, "star-rolled-up", sentence)
     return _bad_hop(before, wording, target, ground)
@@ -422,22 +383,18 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     move = wording.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
-        sentence = Phrase(
-            "The {owner} block reached its goal {place} with the star up, and still stands there.", move.owner, place
+        sentence = wording.said(
+            "The {owner} block reached its goal {place} with the star up, and still stands there.", place=place
         )
-        remedy = Phrase("Take the {owner} block off {place}: it has arrived.", move.owner, place)
+        remedy = wording.said("Take the {owner} block off {place}: it has arrived.", place=place)
         return wording.explanation(Distance.AS_MOVED, "not-removed", sentence, remedy=remedy)
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
-        sentence = Phrase("{place} is {owner}'s own star; its blocks leave on {goal}.", place, move.owner, goal)
+        sentence = wording.said("{place} is {owner}'s own star; its blocks leave on {goal}.", place=place, goal=goal)
         return wording.explanation(Distance.AFTER_ROLL, "wrong-goal", sentence)
     distance = Distance.AFTER_ROLL if move.end == target else Distance.FORBIDDEN_ROLL
-    sentence = Phrase(
-        "The {owner} block rolled from {start} onto the star square {place}, {top_after} up.",
-        move.owner,
-        wording.start,
-        place,
-        move.top_after,
+    sentence = wording.said(
+        "The {owner} block rolled from {start} onto the star square {place}, {top_after} up.", place=place
     )
     return wording.explanation(distance, "rolled-onto-star", sentence, also=(place,))
 
@@ -454,64 +411,52 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
         return Explanation(Distance.AFTER_ROLL, (wording.landed_on_star(),))
-    foe = other(move.owner)
     if symbol == "stop":
         sentence = (
-            Phrase(
+            wording.said(
                 "The {owner} block rolled to {place} with the stop up and must stay there; it went on to {end}.",
-                move.owner,
-                place,
-                wording.end,
+                place=place,
             )
             if may
-            else Phrase(
+            else wording.said(
                 "The {owner} block rolled to {place} with the stop up and went on to {end}; {foe}'s "
                 "blocks don't let it stay on {place}, so it may not roll there.",
-                move.owner,
-                place,
-                wording.end,
-                foe,
+                place=place,
             )
         )
         return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, instead=instead, also=(place,))
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
-        sentence = Phrase(
+        sentence = wording.said(
             "The {owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet.",
-            move.owner,
-            place,
-            symbol,
-            how,
+            place=place,
+            symbol=symbol,
+            how=how,
         )
         return wording.explanation(Distance.AFTER_ROLL, "hop-missing", sentence, instead=instead)
     if not may:
         distance = Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL
         sentence = (
-            Phrase(
+            wording.said(
                 "After the roll to {place} the {owner} block has the {symbol} up and could hop only "
                 "where {foe}'s blocks forbid it, so it may not roll there.",
-                place,
-                move.owner,
-                symbol,
-                foe,
+                place=place,
+                symbol=symbol,
             )
             if base & ~(1 << target)
-            else Phrase(
+            else wording.said(
                 "After the roll to {place} the {owner} block has the {symbol} up and can't hop "
                 "anywhere, so it may not roll there.",
-                place,
-                move.owner,
-                symbol,
+                place=place,
+                symbol=symbol,
             )
         )
         return wording.explanation(distance, "no-hop-possible", sentence, also=(place,))
-    sentence = Phrase(
+    sentence = wording.said(
         "With the {symbol} up a block {how}; from {place} the {owner} block can't get to {end}.",
-        symbol,
-        how,
-        place,
-        move.owner,
-        wording.end,
+        symbol=symbol,
+        how=how,
+        place=place,
     )
     return wording.explanation(Distance.WRONG_HOP, rule, sentence, instead=instead, also=(place,))
 
@@ -522,9 +467,9 @@ def _how_to_finish(wording: _MoveWording, target: int, may: int) -> str:
     if not places:
         return ""
     if may == 1 << target:
-        return Phrase("Leave it on {place}, {top_after} up.", place, wording.move.top_after)
+        return wording.said("Leave it on {place}, {top_after} up.", place=place)
     if len(places) > MOST_NAMED:
-        return Phrase("Hop it from {place} by its symbol, the {top_after}.", place, wording.move.top_after)
+        return wording.said("Hop it from {place} by its symbol, the {top_after}.", place=place)
     return Phrase("From {place} it may go to {places}.", place, listed(places, "or"))
 
 
@@ -532,21 +477,14 @@ def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, 
     """Return the breach of a turn that only the variant forbids."""
     move, options = wording.move, before.options
     symbol = move.top_after
-    foe = other(move.owner)
     touching = list(members(adjacent_to(ground.own | 1 << move.end) & ground.foes))
     if symbol == "slider" and not slide_ends(target, ground, options) >> move.end & 1 and move.end != target:
-        sentence = Phrase(
-            "The {owner} block slid to {end} and was stopped there by a {foe} block.", move.owner, wording.end, foe
-        )
+        sentence = wording.said("The {owner} block slid to {end} and was stopped there by a {foe} block.")
         return wording.breach("slider-stopped-by-opponent", sentence, also=(PLACES[target],))
     beside_places = tuple(PLACES[square] for square in touching)
-    sentence = Phrase(
+    sentence = wording.said(
         "The turn from {start} to {end} ends with a {owner} block right beside the {foe} block on {beside_place}.",
-        wording.start,
-        wording.end,
-        move.owner,
-        foe,
-        beside_places[0],
+        beside_place=beside_places[0],
     )
     return wording.breach("side-by-side", sentence, also=beside_places)
 
