@@ -11,7 +11,7 @@ from engine.api import StateT, TurnT
 from engine.values import Breach, Place
 from referee.judge import sentences
 from referee.judge.belief import Belief
-from referee.judge.decision import Decision, Resolved
+from referee.judge.decision import Conclusion, Decision, Resolved
 from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Case, Changes, JudgeContext
@@ -185,59 +185,48 @@ class Assessment(Case[StateT, TurnT]):
         )
         return self.ask(said, places, changes)
 
-    def pending(
-        self, sentence: str, resolved: Resolved[TurnT], shown: Changes | None = None
-    ) -> Judgement[StateT, TurnT]:
-        """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, by default all of it."""
-        turns = resolved.turns or resolved.candidates
-        changes = self.decision.best.changes if shown is None else shown
+    def pending(self, sentence: str, resolved: Resolved[TurnT]) -> Judgement[StateT, TurnT]:
+        """Quietly show a whole turn that has not ended."""
+        turns, decision = resolved.turns or resolved.candidates, self.decision
+        changes = decision.shown if decision.conclusion is Conclusion.UNDECIDED else decision.best.changes
         return self.quietly(sentence, places_named(turns[:1]), changes, candidates=turns)
 
-    def may_go_on(
-        self, instruction: str, resolved: Resolved[TurnT], shown: Changes | None = None
-    ) -> Judgement[StateT, TurnT]:
-        """Quietly show a whole turn that may also continue; ``shown`` as in ``pending``."""
+    def may_go_on(self, instruction: str, resolved: Resolved[TurnT]) -> Judgement[StateT, TurnT]:
+        """Quietly show a whole turn that may also continue."""
         said = Phrase(
             "If the turn is over, the next player may go on, or press the button. If not: {instruction}", instruction
         )
-        return self.pending(said, resolved, shown)
+        return self.pending(said, resolved)
 
-    def turn_waits(self, resolved: Resolved[TurnT], shown: Changes | None = None) -> Judgement[StateT, TurnT]:
-        """Quietly show a whole turn that has not ended, or that it is one of several; ``shown`` as in ``pending``."""
+    def turn_waits(self, resolved: Resolved[TurnT]) -> Judgement[StateT, TurnT]:
+        """Quietly show a whole turn that has not ended, or that it is one of several."""
         first, *others = resolved.turns or resolved.candidates
         described = self.game.notation.describe(first)
-        return self.pending(sentences.turn_waits(described, len(others)), resolved, shown)
+        return self.pending(sentences.turn_waits(described, len(others)), resolved)
 
     def undecided(self, trigger: Trigger, breaches: Sequence[Breach] = ()) -> Judgement[StateT, TurnT]:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
-        Where a touch ends a turn, a dispute or an unclear first turn is asked about aloud once the next player has gone
-        on, since three turns would be too many to follow. ``breaches`` are what is wrong if the places are read
-        rightly.
+        Of turns that sensors can't tell apart, ask which was played, quietly while it may go on. Where a touch ends a
+        turn, a dispute or an unclear first turn is asked about aloud once the next player has gone on, since three
+        turns would be too many to follow. ``breaches`` are what is wrong if the places are read rightly.
         """
-        decision, places, shown = self.decision, self.decision.places, self.decision.shown
-        turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
+        decision, places, best = self.decision, self.decision.places, self.decision.best
+        every = (best, *decision.rivals)
+        turns = [one for one in every if one.kind is ExplanationKind.TURN]
         if decision.alike and turns:
-            return self._indistinguishable(turns, trigger)
-        is_first_unclear = any(set(one.first).isdisjoint(decision.best.first) for one in decision.rivals)
+            firsts = tuple(dict.fromkeys(turn for one in turns for turn in one.first))
+            part = next((one for one in every if one.kind is ExplanationKind.PART), None)
+            if not trigger.names_faults:
+                return self.turn_waits(Resolved((), firsts))
+            if part is not None and trigger is not Trigger.DECLARED:
+                return self.may_go_on(part.instruction, Resolved((), firsts))
+            return self.which_sensed(firsts)
+        is_first_unclear = any(set(one.first).isdisjoint(best.first) for one in decision.rivals)
         can_wait = not is_first_unclear and self.seen.disputed.keys().isdisjoint(places)
-        if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and decision.best.kind.is_beyond_one)):
-            return self.quietly(sentences.doubtful(places, {}), places, shown)
+        if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and best.kind.is_beyond_one)):
+            return self.quietly(sentences.doubtful(places, {}), places, decision.shown)
         return self.question_about(places, [one.first[0] for one in turns], breaches)
-
-    def _indistinguishable(
-        self, found: Sequence[Explanation[StateT, TurnT]], trigger: Trigger
-    ) -> Judgement[StateT, TurnT]:
-        """Ask which of several turns that sensors can't tell apart was played; quietly while it may go on."""
-        every, shown = (self.decision.best, *self.decision.rivals), self.decision.shown
-        turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
-        resolved: Resolved[TurnT] = Resolved((), turns)
-        part = next((one for one in every if one.kind is ExplanationKind.PART), None)
-        if not trigger.names_faults:
-            return self.turn_waits(resolved, shown)
-        if part is not None and trigger is not Trigger.DECLARED:
-            return self.may_go_on(part.instruction, resolved, shown)
-        return self.which_sensed(turns)
 
     def unsensed(self) -> Judgement[StateT, TurnT]:
         """Ask whether a turn was played that sensors can't notice."""

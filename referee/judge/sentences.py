@@ -15,10 +15,10 @@ NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the bo
 SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 
 
-def _first_places(places: Sequence[Place]) -> list[str]:
-    """Return the first places by name, and the number of the others."""
+def _named(places: Sequence[str]) -> str:
+    """Name the first places, and the number of the others."""
     others = [Phrase("{part} more", len(places) - _MOST_NAMED)] if len(places) > _MOST_NAMED else []
-    return [*places[:_MOST_NAMED], *others]
+    return listed([*places[:_MOST_NAMED], *others])
 
 
 def begun(to_move: Sequence[str], to_draw: str = "") -> str:
@@ -56,17 +56,15 @@ def one_sensor_against_start(place: Place, *, taken: bool) -> str:
 
 def unclear_set_up(places: Sequence[Place]) -> str:
     """Some places of the set-up can't be read."""
-    named = _first_places(places)
-    return Phrase("I can't tell what stands on {named}. Please clear the view or place it again.", listed(named))
+    return Phrase("I can't tell what stands on {named}. Please clear the view or place it again.", _named(places))
 
 
 def unknown_set(places: Sequence[Place]) -> str:
     """Pieces seem to stand as at the start, but look like none that were taught."""
-    named = _first_places(places)
     return Phrase(
         "I can't tell what stands on {named}. If this is not the set I was taught, use that one or "
         "teach me this one (./run pieces enrol). Otherwise check the light.",
-        listed(named),
+        _named(places),
     )
 
 
@@ -127,12 +125,12 @@ def not_a_turn_yet(places: Sequence[Place]) -> str:
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     """Some places can't be read for certain; those that show something new come first."""
     ordered = sorted(places, key=lambda place: place not in shown)
-    parts = _first_places([f"{place} ({shown[place]}?)" if place in shown else place for place in ordered])
+    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in ordered]
     return either(
         len(parts) == 1,
         "I am not sure what {parts} shows. Please have a look.",
         "I am not sure what {parts} show. Please have a look.",
-        listed(parts),
+        _named(parts),
     )
 
 
@@ -156,13 +154,12 @@ def which_turn(described: Sequence[str]) -> str:
 
 def stacks_contradict(described: str, places: Sequence[Place]) -> str:
     """A single turn explains what is on top, but some stacks contradict it."""
-    named = _first_places(places)
     return either(
         len(places) == 1,
         "{described} But {named} doesn't look as it would after that. Please say what was played.",
         "{described} But {named} don't look as they would after that. Please say what was played.",
         described,
-        listed(named),
+        _named(places),
     )
 
 
@@ -252,8 +249,7 @@ def which_roll(rolls: Sequence[str]) -> str:
 
 def out_of_sight(places: Sequence[Place]) -> str:
     """Something may have happened on places that are hidden."""
-    named = _first_places(places)
-    return Phrase("I can't see what happened on {named}. Please clear the view.", listed(named))
+    return Phrase("I can't see what happened on {named}. Please clear the view.", _named(places))
 
 
 def dropped_sighting(place: Place) -> str:
