@@ -78,7 +78,8 @@ class Assessment(Case[StateT, TurnT]):
 
     def asking_about(self, changes: Changes) -> Assessment[StateT, TurnT]:
         """Return the same assessment with a question about changes remembered, which a second press answers."""
-        return self.with_belief(self.belief.with_question(changes))
+        asked = replace(self.belief.conversation, asked_about=changes)
+        return self.with_belief(replace(self.belief, conversation=asked))
 
     def places_of(self, changes: Changes) -> tuple[Place, ...]:
         """Return the places of some changes, in the order of the game."""

@@ -180,10 +180,6 @@ class Belief(Generic[StateT, TurnT]):
         turns = self.pending.turns
         return self.with_states(apply_turns(context.game, self.states, turns)) if turns else self
 
-    def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
-        """Return a copy that remembers a question about changes, which a second press answers."""
-        return replace(self, conversation=replace(self.conversation, asked_about=changes))
-
     def with_asked_disputes(self, ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
         """Return a copy that remembers which disagreements between camera and sensors a question is about."""
         asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}

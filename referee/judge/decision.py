@@ -16,16 +16,15 @@ from itertools import product
 from operator import itemgetter
 from typing import Generic
 
-from engine.api import StateT, TurnT
-from engine.errors import IllegalTurnError
-from engine.values import EMPTY, Breach, LookName, Place
+from engine.api import Game, StateT, TurnT
+from engine.errors import ContradictionError, IllegalTurnError
+from engine.values import EMPTY, Breach, Facing, LookName, Place
 from referee.judge.belief import PendingTurn
 from referee.judge.evidence.turns import (
     certain_sides,
     count_contradiction,
     height_contradiction,
     keep_consistent_turns,
-    played_on,
     side_contradiction,
     stack_doubts,
 )
@@ -41,11 +40,11 @@ from referee.judge.explanations import (
     with_a_misread_sign,
     within_one_turn,
 )
-from referee.judge.explorer import Case, Changes, apply_turn, apply_turns, changes_between, narrow_by_facings
+from referee.judge.explorer import Case, Changes, apply_turn, apply_turns, changes_between
 from referee.judge.faults import find_breaches, find_turned_pieces, piece_of
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.verdict import AcceptedTurn
+from referee.judge.verdict import AcceptedTurn, places_named
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class Candidates(Case[StateT, TurnT]):
     def touched_elsewhere(self) -> set[Place]:
         """The places whose stack looks touched although the leading explanation plays nothing there."""
         touched = {place for place, touched in self.seen.touched.items() if touched > self.settings.side}
-        return touched - {*self.best.touched, *played_on((*self.best.first, *self.best.second))}
+        return touched - {*self.best.touched, *places_named((*self.best.first, *self.best.second))}
 
     @property
     def margin(self) -> float:
@@ -519,27 +518,17 @@ def resolve_first(case: Case[StateT, TurnT], explanations: Sequence[Explanation[
     return Resolved(firsts, contradiction=min(costs))
 
 
-@dataclass(frozen=True)
-class Advance(Generic[StateT]):
-    """The states after accepted turns, the steps that led there, and the sightings that were dropped."""
+def advance(case: Case[StateT, TurnT], turns: Sequence[TurnT]) -> tuple[tuple[AcceptedTurn, ...], tuple[Place, ...]]:
+    """Return accepted turns with the states after each, the last narrowed by the side faces seen.
 
-    states: tuple[StateT, ...]
-    steps: tuple[AcceptedTurn, ...]
-    dropped: tuple[Place, ...]
-
-
-def advance(case: Case[StateT, TurnT], turns: Sequence[TurnT], *, by_sides: bool = True) -> Advance[StateT]:
-    """Apply accepted turns, and narrow the last state by the side faces seen."""
-    current = case.states
-    dropped: tuple[Place, ...] = ()
-    steps = []
+    Also return the places whose sighting was dropped.
+    """
+    steps, states = [], case.states
     for turn in turns:
-        current = apply_turn(case.game, current, turn)
-        steps.append(AcceptedTurn(turn, current))
-    if by_sides:
-        current, dropped = narrow_by_sides(replace(case, states=current))
-        steps[-1] = replace(steps[-1], states=current)
-    return Advance(current, tuple(steps), dropped)
+        states = apply_turn(case.game, states, turn)
+        steps.append(AcceptedTurn(turn, states))
+    states, dropped = narrow_by_sides(replace(case, states=states))
+    return (*steps[:-1], replace(steps[-1], states=states)), dropped
 
 
 def ends_game(case: Case[StateT, TurnT], turns: Sequence[TurnT]) -> bool:
@@ -551,12 +540,25 @@ def ends_game(case: Case[StateT, TurnT], turns: Sequence[TurnT]) -> bool:
 def narrow_by_sides(case: Case[StateT, TurnT]) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
     """Keep the states that agree with the side faces read with certainty.
 
-    Also return the places whose sighting was dropped. A sighting counts only where the top looks as believed, since the
-    sides of another piece tell nothing.
+    Also return the places whose sighting was dropped: one that contradicts every state, since cameras err more often
+    than the rules. A sighting counts only where the top looks as believed, since the sides of another piece tell
+    nothing.
     """
-    seen = case.seen.places
+    seen, current, dropped = case.seen.places, case.states, []
     places = [at for at, look in case.base.items() if look != EMPTY and at in seen and seen[at].best == look]
-    return narrow_by_facings(case.game, case.states, certain_sides(case.seen, places, case.settings.side))
+    for place, facing in certain_sides(case.seen, places, case.settings.side).items():
+        if kept := tuple(_agreeing(case.game, current, {place: facing})):
+            current = kept
+        else:
+            dropped.append(place)
+    return current, tuple(dropped)
+
+
+def _agreeing(game: Game[StateT, TurnT], states: Sequence[StateT], seen: Mapping[Place, Facing]) -> Iterator[StateT]:
+    """Yield the states that agree with the side faces seen, narrowed by them."""
+    for state in states:
+        with suppress(ContradictionError):
+            yield state if game.side_faces is None else game.side_faces.narrow(state, seen)
 
 
 @dataclass(frozen=True)
@@ -586,7 +588,7 @@ def weigh_sides(
             return SideCheck(rules_out=True)
         if breaches := find_breaches(case, explanation.changes):
             return SideCheck(breaches)
-    elsewhere = case.without({*set_aside, *played_on(resolved.turns), *explanation.touched})
+    elsewhere = case.without({*set_aside, *places_named(resolved.turns), *explanation.touched})
     if turned := find_turned_pieces(elsewhere, case.settings.side):
         return SideCheck(turned=turned)
     return SideCheck(is_doubtful=resolved.contradiction >= case.settings.side)

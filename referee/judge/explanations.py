@@ -15,9 +15,10 @@ from typing import Generic
 
 from engine.api import PossibleLooks, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place, Player
-from referee.judge.evidence.turns import played_on, side_contradiction
+from referee.judge.evidence.turns import side_contradiction
 from referee.judge.explorer import Case, Changes, Expansion, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
+from referee.judge.verdict import places_named
 from vision.reading import PlaceChange
 
 
@@ -122,7 +123,7 @@ def _next_steps(
     case: Case[StateT, TurnT], origin: StateT, state: StateT, could_be: PossibleLooks, first: tuple[TurnT, ...] = ()
 ) -> Iterator[Explanation[StateT, TurnT]]:
     """Yield the explanations by part of a turn or a turn from a state, which is the origin or that after ``first``."""
-    base, explorer, before = case.base, case.context.explorer, played_on(first)
+    base, explorer, before = case.base, case.context.explorer, places_named(first)
     prior = case.settings.second_turn_prior if first else 0.0
     expansion = explorer.expand(state, could_be)
     kind = ExplanationKind.TURN_AND_PART if first else ExplanationKind.PART

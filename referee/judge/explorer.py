@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Generic
 
 from engine.api import Game, PossibleLooks, StateT, TurnT
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
+from engine.errors import AmbiguousError, IllegalTurnError
 from engine.showing import silent_turns, turns_showing, unfinished_showing
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place, Unfinished
@@ -190,31 +190,6 @@ def changes_between(before: Appearance, after: Appearance) -> Changes:
     """Return the (place, look) pairs of ``after`` that differ from ``before``."""
     differing = after.items() - before.items()
     return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)
-
-
-def narrow_by_facings(
-    game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
-) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep the states that agree with the side faces seen; also return the places whose sighting was dropped.
-
-    A sighting that contradicts every state is dropped, since cameras err more often than the rules.
-    """
-    current = tuple(states)
-    dropped: list[Place] = []
-    for place, facing in sightings.items():
-        kept = tuple(state for state in (_narrow(game, state, place, facing) for state in current) if state is not None)
-        if kept:
-            current = kept
-        else:
-            dropped.append(place)
-    return current, tuple(dropped)
-
-
-def _narrow(game: Game[StateT, TurnT], state: StateT, place: Place, facing: Mapping[str, str]) -> StateT | None:
-    try:
-        return state if game.side_faces is None else game.side_faces.narrow(state, {place: facing})
-    except ContradictionError:
-        return None
 
 
 def apply_turn(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) -> tuple[StateT, ...]:

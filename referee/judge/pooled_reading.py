@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from statistics import median
@@ -232,6 +232,7 @@ class PooledReading:
 
 
 KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 NameT = TypeVar("NameT", str, int)
 
 _SURE_LOG_ODDS = 2.0
@@ -326,7 +327,9 @@ def _pool_camera(
     counted = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
     often = {place: given for place, given in counted.items() if 2 * len(given) > len(seen[place])}
     sides, heights = _pool_sides(seen, floor), _pool_distributions(often, floor)
-    tops = {place: _pool_tops(every) for place, every in seen.items()}
+    tops: dict[str, dict[int, tuple[float, float]]] = {place: {} for place in seen}
+    for (place, pieces), said in _said_by_most(seen, lambda one: one.tops_mm).items():
+        tops[place][pieces] = (median(x for x, _ in said), median(y for _, y in said))
     return {
         place: PooledPlace(
             shown[place],
@@ -341,29 +344,26 @@ def _pool_camera(
     }
 
 
-def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[str, dict[str, float]]]:
-    """Return for each place the symbols of every side that most of its readings saw."""
-    symbols: dict[tuple[str, str], list[Mapping[str, float]]] = {}
+def _said_by_most(
+    seen: Mapping[str, Sequence[PlaceReading]], say: Callable[[PlaceReading], Mapping[KeyT, ValueT]]
+) -> dict[tuple[str, KeyT], list[ValueT]]:
+    """Return what most of each place's readings say, by place and what it is about."""
+    said: dict[tuple[str, KeyT], list[ValueT]] = {}
     for place, every in seen.items():
         for one in every:
-            for side, shown in one.sides.items():
-                symbols.setdefault((place, side), []).append(shown)
-    often = {at: given for at, given in sorted(symbols.items()) if 2 * len(given) > len(seen[at[0]]) and any(given)}
-    sides: dict[str, dict[str, dict[str, float]]] = {}
+            for about, value in say(one).items():
+                said.setdefault((place, about), []).append(value)
+    return {about: values for about, values in said.items() if 2 * len(values) > len(seen[about[0]])}
+
+
+def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[str, dict[str, float]]]:
+    """Return for each place the symbols of every side that most of its readings saw."""
+    often = {about: given for about, given in _said_by_most(seen, lambda one: one.sides).items() if any(given)}
     pooled = _pool_distributions(often, floor)
-    for place, side in often:
+    sides: dict[str, dict[str, dict[str, float]]] = {}
+    for place, side in sorted(often):
         sides.setdefault(place, {})[side] = pooled[place, side]
     return sides
-
-
-def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
-    """Return the median position of a stack's top, for each number of pieces that most readings report."""
-    reported: dict[int, list[tuple[float, float]]] = {}
-    for one in every:
-        for pieces, top_mm in one.tops_mm.items():
-            reported.setdefault(pieces, []).append(top_mm)
-    often = {pieces: given for pieces, given in reported.items() if 2 * len(given) > len(every)}
-    return {pieces: (median(x for x, _ in given), median(y for _, y in given)) for pieces, given in often.items()}
 
 
 def _pool_sensor(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:

@@ -30,7 +30,7 @@ from referee.judge.decision import (
 from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
 from referee.judge.explanations import ExplanationKind, looks_while_writing, more_turns_explain
-from referee.judge.explorer import MOST_WEIGHED, Changes, JudgeContext
+from referee.judge.explorer import MOST_WEIGHED, Changes, JudgeContext, apply_turns
 from referee.judge.faults import StandingFault, find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
@@ -44,8 +44,9 @@ def accept(
     context, belief, decision, ignored = given.context, given.belief, given.decision, given.belief.states_ignoring_sides
     case = replace(given, states=ignored if ignoring_sides else belief.states)
     left = reading_of_turns(case, turns, belief.pending)
-    moved = advance(case.but_seen(left), turns)
-    before, after = case.base, case.game.table.appearance(moved.states[0])
+    steps, dropped = advance(case.but_seen(left), turns)
+    states = steps[-1].states
+    before, after = case.base, case.game.table.appearance(states[0])
     places, handwritten = places_named(turns), context.has_sheets
     accepted = Verdict(
         VerdictKind.ACCEPTED,
@@ -58,7 +59,7 @@ def accept(
         seen={place: after[place] for place in places},
         margin=decision.margin,
     )
-    believed = belief.with_states(moved.states, advance(replace(case, states=ignored), turns, by_sides=False).states)
+    believed = belief.with_states(states, apply_turns(case.game, ignored, turns))
     since_s = sensors.last_sensor_change_s(before, after, given.seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
     shown_now = {**before, **dict(decision.best.changes)}
@@ -76,8 +77,8 @@ def accept(
         observations=replace(believed.observations, since_s=since_s, earlier=earlier),
     ).distrust_sensors(left.sensed, after)
     believed = believed.remember_pieces(context, left.places)
-    notes = tuple(map(sentences.dropped_sighting, moved.dropped))
-    ruling = Ruling((accepted,), moved.steps, notes, ignored if ignoring_sides else ())
+    notes = tuple(map(sentences.dropped_sighting, dropped))
+    ruling = Ruling((accepted,), steps, notes, ignored if ignoring_sides else ())
     judgement = Judgement(believed, ruling)
     if decision.set_aside:
         judgement = judgement.then(given.with_belief(believed).question_about(decision.set_aside))

@@ -6,22 +6,18 @@ Every function that takes turns raises IllegalTurnError when the state doesn't a
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.api import Game, StateT, TurnT
 from engine.values import Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.verdict import places_named
 
 
 def _after(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT]) -> StateT:
     for turn in turns:
         state = game.rules.apply(state, turn)
     return state
-
-
-def played_on(turns: Sequence[TurnT]) -> Collection[Place]:
-    """Return the places of turns in order, each once."""
-    return dict.fromkeys(place for turn in turns for place in turn.places)
 
 
 def contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
@@ -47,7 +43,7 @@ def side_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence
     return sum(
         (
             facing_contradiction(facings.get(place, ()), seen.places[place].sides)
-            for place in played_on(turns)
+            for place in places_named(turns)
             if place in seen.places
         ),
         0.0,
@@ -87,7 +83,7 @@ def height_contradiction(
 
     It compares turns that leave the same appearance: heights tell nothing where the best look is another.
     """
-    leads, on = _height_leads(game, state, turns, seen), played_on(turns)
+    leads, on = _height_leads(game, state, turns, seen), places_named(turns)
     touches = ((place, seen.places[place].touched or 0.0) for place in leads)
     return math.fsum([*leads.values(), *(max(0.0, -one if place in on else one) for place, one in touches)])
 
@@ -101,7 +97,7 @@ def _height_leads(
     game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
 ) -> dict[Place, float]:
     """Return by how much the likeliest number of pieces leads the number after the turns."""
-    on = played_on(turns)
+    on = places_named(turns)
     return {
         # A stack that was only brushed against still has as many pieces as before.
         place: 0.0 if (one.touched or 0.0) < 0 and place not in on else _height_lead(one, pieces)
@@ -136,7 +132,7 @@ def stack_doubts(
     if game.heights is None:
         return doubts
     looks_before, heights_before = game.table.appearance(state), game.heights(state)
-    on = played_on(turns)
+    on = places_named(turns)
     for place, one, pieces in _stacks_after(game, state, turns, seen):
         touched = one.touched or 0.0
         # A piece that only passed through leaves a stack as it was.

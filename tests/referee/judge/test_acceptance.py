@@ -168,9 +168,9 @@ def test_each_of_two_accepted_turns_comes_with_the_state_after_it(waiting: Waiti
     notation = waiting.game.notation
     following = notation.parse_turn(waiting.after, NEXT)
     end = waiting.game.rules.apply(waiting.after, following)
-    moved = advance(waiting.case(seen_as(waiting.game, end)), (waiting.turn, following))
-    assert [step.states for step in moved.steps] == [(waiting.after,), (end,)]
-    assert [notation.format_turn(step.turn) for step in moved.steps] == [WAITING, NEXT]
+    steps, _ = advance(waiting.case(seen_as(waiting.game, end)), (waiting.turn, following))
+    assert [step.states for step in steps] == [(waiting.after,), (end,)]
+    assert [notation.format_turn(step.turn) for step in steps] == [WAITING, NEXT]
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
