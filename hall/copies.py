@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from common.phrases import read_phrase, stored_text, text_to_store
 from hall.database import Database, Transaction
 from hall.tournament.values import Score
-from referee.journal.events import STATE_CHANGING, STOPPED, EventKind
+from referee.journal.events import PHRASES, STATE_CHANGING, STOPPED, EventKind
 from referee.mqtt.topics import TableEvent
 
 _AT = "WHERE tournament = ? AND round = ? AND board = ?"
@@ -371,7 +372,7 @@ class Copies:
         with self._database.transaction() as work:
             found = work.rows(f"SELECT {columns} FROM result ORDER BY wall_time DESC, seat LIMIT ?", most)
         return [
-            GameResult(seat, game, json.loads(players), tuple(json.loads(winners)), reason, wall_time)
+            GameResult(seat, game, json.loads(players), tuple(json.loads(winners)), stored_text(reason), wall_time)
             for seat, game, players, winners, reason, wall_time in found
         ]
 
@@ -406,7 +407,9 @@ def _update_result(work: Transaction, seat: str, journal: str, game: int) -> Non
     winner, shared = data.get("winner"), data.get("shared_by")
     sides = shared if shared and isinstance(shared, list) else [winner] if winner else []
     winners = tuple(map(str, sides))
-    result = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), str(data.get("reason", "")))
+    phrases = data.get(PHRASES)
+    reason = read_phrase(str(data.get("reason", "")), phrases.get("reason") if isinstance(phrases, dict) else None)
+    result = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), text_to_store(reason))
     work.run(_KEEP_RESULT, *key, number, *result, wall_time)
     set_result(work, *key, frozenset(players.get(side, side) for side in winners))
 

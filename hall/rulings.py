@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from common.phrases import stored_text, text_to_store
 from hall.database import Database
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import Answer
@@ -85,7 +86,10 @@ class Rulings:
         if not self._read(unanswered, answer.request_id, answer.table, *statuses):
             return False
         self._settle(
-            answer.request_id, Status.REFUSED if answer.refused else Status.DONE, answer.words, answer.event_number
+            answer.request_id,
+            Status.REFUSED if answer.refused else Status.DONE,
+            text_to_store(answer.words),
+            answer.event_number,
         )
         return True
 
@@ -114,6 +118,6 @@ class Rulings:
         with self._database.transaction() as work:
             found = work.rows(f"SELECT {_COLUMNS} FROM ruling {where}", *parameters)
         return [
-            ArbiterRuling(request_id, seat, json.loads(content), by, at, Status(status), words, number)
+            ArbiterRuling(request_id, seat, json.loads(content), by, at, Status(status), stored_text(words), number)
             for request_id, seat, content, by, at, status, words, number in found
         ]

@@ -105,7 +105,8 @@ _WITHOUT_A_PAGE = (
 """Paths whose errors are only shown by a terminal or a log."""
 _TO_PLAYERS = (
     *(f"referee/cli/{name}" for name in ("client.py", "entries.py", "games.py", "group.py", "play/")),
-    *("referee/commands/command_socket.py", "referee/demo/", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
+    *("referee/commands/command_socket.py", "referee/demo/", "referee/mqtt/options.py"),
+    *("referee/runtime/inputs.py", "referee/runtime/watch.py"),
 )
 """Those of them that speak to players at a terminal."""
 _SILENT = frozenset(

@@ -119,7 +119,7 @@ def watch_command(
         if given["sensors.eyes"] not in (None, Inputs.CAMERA):
             raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
         given["sensors.eyes"] = Inputs.CAMERA.value
-    configuration = cli.context_of(running).configuration(given)
+    configuration, language = cli.context_of(running).configuration(given), cli.context_of(running).language
     settings = configuration.settings
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **cli.read_pairs(options)})
@@ -147,7 +147,7 @@ def watch_command(
             notices=notices,
             page=cli.chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
             # A recording isn't a table with players.
-            mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
+            mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ, language),
             maintenance=maintenance(configuration),
             say=cli.context_of(running).translate,
         ),
@@ -235,7 +235,7 @@ def demo_command(
     from referee.wiring.plan import Inputs
 
     given = cli.given_settings(running)
-    configuration = cli.context_of(running).configuration(given)
+    configuration, language = cli.context_of(running).configuration(given), cli.context_of(running).language
     configured = configuration.settings
     settings = configured.demo
     if whole and given["demo.turns"]:
@@ -264,7 +264,7 @@ def demo_command(
         opponent=opponent_settings(configured.opponent) if given["opponent.player"] else None,
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=cli.chosen_page(page, page_port, page_address, configured.page),
-        mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,
+        mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ, language) if tells_broker else None,
         maintenance=maintenance(configuration),
         say=cli.context_of(running).translate,
     )

@@ -14,10 +14,11 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, WrapValidator
 from pydantic.dataclasses import dataclass
 
 from common.closeable import Closeable
+from common.phrases import Phrase
 from common.shown_text import ONE_LINE, one_line
 from engine.support.players import DRAW, EVERYONE
 from engine.values import Player
@@ -25,6 +26,13 @@ from hardware.pin_map import ButtonRole
 from referee.errors import CorrectionError
 from referee.journal.events import EventKind, PlayedKind
 
+
+def _kept(words: object, validated: Callable[[object], str]) -> str:
+    return words if isinstance(words, Phrase) else validated(words)
+
+
+Sentence = Annotated[str, WrapValidator(_kept)]
+"""A field whose text stays a ``Phrase`` if it is one."""
 _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
 _Place = Annotated[str, Field(max_length=20, pattern=ONE_LINE)]

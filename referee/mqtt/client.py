@@ -18,7 +18,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from common.phrases import capitalized, plain_reason
+from common.phrases import Phrase, as_sentence, plain_reason
 from referee.commands.values import Role, describe_errors
 from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions
@@ -99,9 +99,9 @@ def parse_fields(payload: bytes) -> dict[str, Any]:
     try:
         value = from_json(payload, allow_inf_nan=False)
     except ValueError as error:
-        raise ValueError(f"That is not valid JSON: {error}.") from error
+        raise ValueError(Phrase("That is not valid JSON: {error}.", error)) from error
     if not isinstance(value, dict):
-        raise ValueError("That is not a command; expected a JSON object.")
+        raise ValueError(Phrase("That is not a command; expected a JSON object."))
     return value
 
 
@@ -118,7 +118,7 @@ def parse_picture_request(fields: dict[str, Any]) -> AnyPictureRequest | None:
     try:
         return _PICTURE_REQUESTS.validate_python(fields)
     except ValidationError as error:
-        raise ValueError(f"That is not a command: {describe_errors(error)}.") from error
+        raise ValueError(Phrase("That is not a command: {describe_errors}.", describe_errors(error))) from error
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:
@@ -143,23 +143,25 @@ SILENT_LOGGER.addHandler(logging.NullHandler())
 def explain_failure(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to check."""
     if isinstance(error, BrokerError):
-        return f"{capitalized(str(error))}."
+        return as_sentence(str(error))
     refusal = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
     code = refusal.rc if isinstance(refusal, aiomqtt.MqttCodeError) else None
     reason = str(code) if isinstance(code, ReasonCode) else plain_reason(error)
     if reason in _BROKEN:
-        reason = "the connection broke"
+        reason = Phrase("the connection broke")
     if reason == _TAKEN_OVER:
-        return (
-            f"Another table with the id {options.table} is on the broker at {options.broker}; "
-            "give each table an id of its own under [mqtt]."
+        return Phrase(
+            "Another table with the id {table} is on the broker at {broker}; give each table an id of its own under "
+            "[mqtt].",
+            *(options.table, options.broker),
         )
     if reason in _REFUSALS:
-        return (
-            f"The broker at {options.broker} does not let this table in ({reason}); "
-            "look at user and password_file under [mqtt], and at the broker's own rules."
+        return Phrase(
+            "The broker at {broker} does not let this table in ({reason}); look at user and password_file under "
+            "[mqtt], and at the broker's own rules.",
+            *(options.broker, reason),
         )
-    return f"The broker at {options.broker} does not answer ({reason})."
+    return Phrase("The broker at {broker} does not answer ({reason}).", options.broker, reason)
 
 
 async def resolve_broker(options: MqttOptions) -> MqttOptions:

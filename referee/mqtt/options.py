@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from common.phrases import Phrase
 from common.whole_files import read_text
 from referee.commands.values import Role
 from referee.errors import BrokerError
@@ -58,7 +59,8 @@ class MqttOptions:
     ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what commands by MQTT may
     do: nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` there is no
     discovery message. ``page`` is the address of the table's page, for links. With a ``hall``, its broker is searched
-    for in the network of ``own_address``, and ``address`` is empty until it is found.
+    for in the network of ``own_address``, and ``address`` is empty until it is found. ``language`` is that of Home
+    Assistant's texts.
     """
 
     address: str
@@ -74,6 +76,7 @@ class MqttOptions:
     page: str | None = None
     hall: str | None = None
     own_address: str | None = None
+    language: str = "en"
 
     @property
     def topics(self) -> Topics:
@@ -84,11 +87,13 @@ class MqttOptions:
     def broker(self) -> str:
         """What to call the broker when talking to people."""
         if not self.address:
-            return "the hall"
-        return f"{f'[{self.address}]' if ':' in self.address else self.address}, port {self.port}"
+            return Phrase("the hall")
+        return Phrase("{address}, port {port}", f"[{self.address}]" if ":" in self.address else self.address, self.port)
 
 
-def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, str]) -> MqttOptions | None:
+def mqtt_options(
+    section: MqttSection, machine: str, environment: Mapping[str, str], language: str = "en"
+) -> MqttOptions | None:
     """Return the options for these settings, ``None`` if no broker is set; ``machine`` is this machine's name.
 
     Raises BrokerError if the password can't be read.
@@ -109,6 +114,7 @@ def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, s
         tls=TlsOptions(section.ca_file, section.certificate_file, section.key_file) if section.tls else None,
         hall=section.hall,
         own_address=section.own_address,
+        language=language,
     )
 
 
@@ -119,8 +125,8 @@ def read_password(file: Path | None, environment: Mapping[str, str]) -> str | No
     try:
         lines = read_text(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BrokerError(f"the password of the broker can't be read from {file} ({reason})") from error
+        reason = error.strerror if isinstance(error, OSError) else Phrase("it is not UTF-8 text")
+        raise BrokerError("the password of the broker can't be read from {file} ({reason})", file, reason) from error
     if not lines or not lines[0]:
-        raise BrokerError(f"the first line of {file} is empty; expected the password of the broker")
+        raise BrokerError("the first line of {file} is empty; expected the password of the broker", file)
     return lines[0]

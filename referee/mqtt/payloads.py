@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from common.phrases import capitalized, listed
+from common.phrases import Phrase, capitalized, joined, listed
 from common.program import program_version
 from engine.api import Game
 from engine.values import Outcome
 from referee.clocks import ClockFace, ClockMode, clock_text, hourglass_rates
 from referee.commands.values import Role
-from referee.journal.events import REQUEST, Event, EventKind
+from referee.journal.events import REQUEST, Event, EventKind, encode
 from referee.journal.journal import utc_text
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import sentences
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import (
     OFFLINE,
@@ -43,9 +44,9 @@ def table_state(
     """Convert a snapshot that came ``age_s`` seconds before ``now``; its clock is advanced to ``now``."""
     state = snapshot.states[0] if snapshot.states else None
     sides = _sides(game, snapshot)
-    scored = [f"{side.name} {side.score}" for side in sides if side.score is not None]
+    scored = [joined((side.name, side.score)) for side in sides if side.score is not None]
     verdict, tell = snapshot.verdict, Names.of(game, snapshot.names)
-    return TableState(
+    shown = TableState(
         table=options.table,
         table_name=options.table_name,
         journal=journal,
@@ -55,7 +56,7 @@ def table_state(
         game_number=snapshot.game_number,
         sides=sides,
         whose_turn=listed(side.name for side in sides if side.to_move),
-        score_words=", ".join(scored),
+        score_words=joined(scored, ", ") if scored else "",
         next=tell(next_words(game, snapshot)),
         words=tell(snapshot.words or snapshot.signal.words),
         verdict=None if verdict is None else _verdict(verdict, snapshot, tell),
@@ -70,6 +71,16 @@ def table_state(
         draw_offer=snapshot.offer,
         page=options.page,
     )
+    if options.language == "en":
+        return shown
+    texts = {"clock": "" if shown.clock is None else shown.clock.words}
+    texts |= {name: getattr(shown, name) for name in _TEXTS}
+    say = sentences(options.language)
+    return shown.model_copy(update={"local": {name: tell(text, say) for name, text in texts.items()}})
+
+
+_TEXTS = ("game_title", "whose_turn", "next", "words", "score_words", "hint")
+"""The texts of a state that Home Assistant shows, beside the clock's."""
 
 
 def table_event(
@@ -95,7 +106,7 @@ def table_event(
         by=event.text("by"),
         request_id=event.text(REQUEST) or "",
         pictures=tuple(pictures),
-        data=dict(event.data),
+        data=json.loads(encode(event)),
     )
 
 
@@ -142,7 +153,9 @@ def _clock(face: ClockFace, sides: Sequence[ShownSide], now: datetime) -> ShownC
         if player not in face.fallen and (rate := rates.get(player, -1.0)) < 0
     ]
     runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
-    said = [f"{names.get(player, player)} {clock_text(left)}" for player, left in face.remaining_s.items()]
+    said = joined(
+        (joined((names.get(player, player), clock_text(left))) for player, left in face.remaining_s.items()), ", "
+    )
     return ShownClock(
         control=face.control,
         mode=face.mode.value,
@@ -153,7 +166,7 @@ def _clock(face: ClockFace, sides: Sequence[ShownSide], now: datetime) -> ShownC
         paused=face.paused,
         fallen=face.fallen,
         runs_out=None if runs_out is None else utc_text(runs_out),
-        words=", ".join(said) + (f" (paused: {face.paused})" if face.paused else ""),
+        words=Phrase("{clock} (paused: {reason})", said, face.paused) if face.paused else said,
     )
 
 
@@ -210,45 +223,49 @@ def _device_id(options: MqttOptions) -> str:
 
 def _component(options: MqttOptions, key: str, platform: str, name: str, **more: Any) -> dict[str, Any]:
     unique = f"{_device_id(options)}_{key}"
-    return {"platform": platform, "unique_id": unique, "name": name, **more}
+    return {"platform": platform, "unique_id": unique, "name": sentences(options.language)(name), **more}
 
 
 def _without(components: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {key: {"platform": component["platform"]} for key, component in components.items()}
 
 
-def _field(field: str) -> str:
-    return f"{{{{ value_json.{field} | string | truncate({_LONGEST_STATE}, true, '…', 0) }}}}"
+def _field(options: MqttOptions, field: str) -> str:
+    """Return the template of a text, in the table's language."""
+    place = "value_json" if options.language == "en" else "value_json.local"
+    return f"{{{{ {place}.{field} | string | truncate({_LONGEST_STATE}, true, '…', 0) }}}}"
 
 
 def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
     texts = {
-        "game": ("Game", "game_title", "mdi:checkerboard"),
-        "turn": ("Whose turn", "whose_turn", "mdi:account-arrow-right"),
-        "next": ("Next", "next", "mdi:arrow-right-circle"),
-        "verdict": ("Verdict", "words", "mdi:gavel"),
-        "scores": ("Scores", "score_words", "mdi:counter"),
-        "hint_shown": ("Hint shown", "hint", "mdi:lightbulb-outline"),
+        "game": (Phrase("Game"), "game_title", "mdi:checkerboard"),
+        "turn": (Phrase("Whose turn"), "whose_turn", "mdi:account-arrow-right"),
+        "next": (Phrase("Next"), "next", "mdi:arrow-right-circle"),
+        "verdict": (Phrase("Verdict"), "words", "mdi:gavel"),
+        "scores": (Phrase("Scores"), "score_words", "mdi:counter"),
+        "hint_shown": (Phrase("Hint shown"), "hint", "mdi:lightbulb-outline"),
     }
     sensors = {
-        key: _component(options, key, "sensor", name, value_template=_field(field), icon=icon)
+        key: _component(options, key, "sensor", name, value_template=_field(options, field), icon=icon)
         for key, (name, field, icon) in texts.items()
     }
     # The rest of the state, for automations.
     sensors["verdict"]["json_attributes_topic"] = options.topics.state
+    say = sentences(options.language)
+    words = "value_json.clock.words" if options.language == "en" else "value_json.local.clock"
     sensors["clock"] = _component(
         options,
         "clock",
         "sensor",
-        "Clock",
-        value_template="{{ value_json.clock.words if value_json.clock else 'none' }}",
+        Phrase("Clock"),
+        value_template=f"{{{{ {words} if value_json.clock else '{say(Phrase('none'))}' }}}}",
         icon="mdi:timer-outline",
     )
     sensors["flag_falls"] = _component(
         options,
         "flag_falls",
         "sensor",
-        "Flag falls",
+        Phrase("Flag falls"),
         device_class="timestamp",
         value_template="{{ value_json.clock.runs_out if value_json.clock else None }}",
     )
@@ -256,7 +273,7 @@ def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
         options,
         "needs_person",
         "binary_sensor",
-        "Needs somebody",
+        Phrase("Needs somebody"),
         device_class="problem",
         value_template="{{ 'ON' if value_json.needs_person else 'OFF' }}",
     )
@@ -266,16 +283,18 @@ def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
 def _events(options: MqttOptions) -> dict[str, dict[str, Any]]:
     kinds = [kind.value for kind in EventKind]
     return {
-        "event": _component(options, "event", "event", "Event", state_topic=options.topics.events, event_types=kinds)
+        "event": _component(
+            options, "event", "event", Phrase("Event"), state_topic=options.topics.events, event_types=kinds
+        )
     }
 
 
 def _buttons(options: MqttOptions) -> dict[str, dict[str, Any]]:
     commands: dict[str, tuple[str, dict[str, str], str]] = {
-        "end_turn": ("End turn", {"command": "press", "role": "end turn"}, "mdi:check-circle"),
-        "hint": ("Hint", {"command": "hint"}, "mdi:lightbulb-on"),
-        "take_back": ("Take back", {"command": "take back"}, "mdi:undo"),
-        "take_picture": ("Take a picture", {"command": "picture"}, "mdi:camera"),
+        "end_turn": (Phrase("End turn"), {"command": "press", "role": "end turn"}, "mdi:check-circle"),
+        "hint": (Phrase("Hint"), {"command": "hint"}, "mdi:lightbulb-on"),
+        "take_back": (Phrase("Take back"), {"command": "take back"}, "mdi:undo"),
+        "take_picture": (Phrase("Take a picture"), {"command": "picture"}, "mdi:camera"),
     }
     # Rendered once for each press, so that a repeated message has the same id.
     request = "ha-{{ now().timestamp() }}"
@@ -296,6 +315,11 @@ def _buttons(options: MqttOptions) -> dict[str, dict[str, Any]]:
 def _picture(options: MqttOptions) -> dict[str, dict[str, Any]]:
     return {
         "picture": _component(
-            options, "picture", "image", "Picture", image_topic=options.topics.picture, content_type="image/jpeg"
+            options,
+            "picture",
+            "image",
+            Phrase("Picture"),
+            image_topic=options.topics.picture,
+            content_type="image/jpeg",
         )
     }

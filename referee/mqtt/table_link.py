@@ -19,6 +19,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from pydantic import ValidationError
 
 from common.backoff import Backoff
+from common.phrases import Phrase, joined
 from referee.errors import BrokerError, JournalError
 from referee.mqtt.client import (
     EvidenceRequest,
@@ -254,20 +255,20 @@ class TableLink:
         if picture_order is None:
             return await self._handler.take(sender, fields)
         if sender.role < picture_order.needs:
-            return self._reply_document("Pictures are not allowed on this topic.", refused=True)
+            return self._reply_document(Phrase("Pictures are not allowed on this topic."), refused=True)
         if isinstance(picture_order, EvidenceRequest):
             return await self._send_evidence(client, picture_order.event)
         content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
         if content is None:
-            return self._reply_document("There is no picture: no camera is on.", refused=True)
+            return self._reply_document(Phrase("There is no picture: no camera is on."), refused=True)
         await client.publish(self._topics.picture, content, qos=1)
-        return self._reply_document("The picture is sent.")
+        return self._reply_document(Phrase("The picture is sent."))
 
     async def _send_evidence(self, client: aiomqtt.Client, event: int) -> ReplyDocument:
         try:
             pictures = [] if self._feed is None else await asyncio.to_thread(self._feed.pictures, event)
         except JournalError as error:
-            return self._reply_document(f"The journal can't be read: {error}", refused=True)
+            return self._reply_document(Phrase("The journal can't be read: {error}", error), refused=True)
         for name, media_type, content in pictures:
             await client.publish(
                 self._topics.evidence(event, name),
@@ -276,8 +277,8 @@ class TableLink:
                 properties=properties(PacketTypes.PUBLISH, ContentType=media_type),
             )
         if not pictures:
-            return self._reply_document(f"Event {event} has no pictures.", refused=True)
-        return self._reply_document(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
+            return self._reply_document(Phrase("Event {event} has no pictures.", event), refused=True)
+        return self._reply_document(Phrase("Pictures sent: {names}.", ", ".join(name for name, _, _ in pictures)))
 
     async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
         fields: object = None
@@ -295,11 +296,10 @@ class TableLink:
                 if not events:
                     break
                 sent, number = sent + len(events), events[-1].number
-            reply = self._reply_document(f"Events sent: {sent}.")
+            reply = self._reply_document(Phrase("Events sent: {number}.", sent))
         except ValidationError:
-            reply = self._reply_document(
-                "That is not a replay request; expected after, most and request_id.", refused=True
-            )
+            words = Phrase("That is not a replay request; expected after, most and request_id.")
+            reply = self._reply_document(words, refused=True)
         except (JournalError, ValueError) as error:
             reply = self._reply_document(str(error), refused=True)
         await self._answer(client, Received(message.topic, b""), request_id_of(fields), reply)
@@ -326,13 +326,14 @@ class TableLink:
         if self._is_away or not self._backoff.is_news(time.monotonic()):
             return
         self._is_away = True
-        self._say(f"{explain_failure(error, self._resolved)} The game goes on; I keep trying.")
+        goes_on = Phrase("The game goes on; I keep trying.")
+        self._say(joined((explain_failure(error, self._resolved), goes_on)))
 
     def _note_connected(self) -> None:
         self._backoff = self._backoff.worked(time.monotonic())
         if self._is_away:
             self._is_away = False
-            self._say(f"The broker at {self._resolved.broker} is back.")
+            self._say(Phrase("The broker at {broker} is back.", self._resolved.broker))
 
 
 async def _cancel(tasks: set[asyncio.Task[Any]]) -> None:
@@ -400,7 +401,7 @@ def connect_to_broker(
         finally:
             started.set()
             if not has_ended.is_set():
-                say("The table is no longer on the broker; a restart puts it there again.")
+                say(Phrase("The table is no longer on the broker; a restart puts it there again."))
 
     thread = threading.Thread(target=run, name="mqtt", daemon=True)
     thread.start()

@@ -33,7 +33,9 @@ How a hall reads a table:
 A command may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
 goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.
 
-Readers must ignore unknown fields: a later version may add some.
+Texts are in English. Beside them, ``phrases`` has the template and the parts of each that has parts, by its field
+(``common.phrases.Phrase.to_json``), so that a reader can show them in another language. Readers must ignore unknown
+fields: a later version may add some.
 """
 
 from __future__ import annotations
@@ -41,9 +43,19 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
+from common.phrases import Phrase, read_phrase
 from common.shown_text import ONE_LINE
+from referee.commands.values import Sentence
 
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
@@ -81,7 +93,26 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Payload(_Frozen):
+class _Spoken(_Frozen):
+    """An object with sentences. They are phrases; in JSON, English texts and their ``phrases``."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_phrases(cls, given: Any) -> Any:
+        phrases = given.get("phrases") if isinstance(given, dict) else None
+        if not isinstance(phrases, dict):
+            return given
+        texts = {name: given[name] for name in phrases if isinstance(given.get(name), str)}
+        return {**given, **{name: read_phrase(text, phrases[name]) for name, text in texts.items()}}
+
+    @model_serializer(mode="wrap")
+    def _write_phrases(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        phrases = {name: text.to_json() for name, text in self if isinstance(text, Phrase) and text.parts}
+        written: dict[str, Any] = write(self)
+        return {**written, "phrases": phrases} if phrases else written
+
+
+class Payload(_Spoken):
     """What a topic carries as JSON."""
 
     schema_version: Literal[1] = 1
@@ -96,7 +127,7 @@ class ShownSide(_Frozen):
     to_move: bool
 
 
-class ShownVerdict(_Frozen):
+class ShownVerdict(_Spoken):
     """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``.
 
     ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
@@ -104,24 +135,24 @@ class ShownVerdict(_Frozen):
     """
 
     kind: str
-    sentence: str
-    remedy: str = ""
+    sentence: Sentence
+    remedy: Sentence = ""
     places: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     candidate_players: tuple[str, ...] = ()
     evidence: int | None = None
 
 
-class ShownOutcome(_Frozen):
+class ShownOutcome(_Spoken):
     """How the game ended; ``winner`` is null for a draw or a shared victory."""
 
     winner: str | None
     shared_by: tuple[str, ...] = ()
-    reason: str
-    sentence: str
+    reason: Sentence
+    sentence: Sentence
 
 
-class ShownClock(BaseModel):
+class ShownClock(_Spoken):
     """What the clock showed at ``wall_time`` (ISO 8601 UTC); a screen counts on from there.
 
     ``remaining_s`` is what is left to each side that plays, ``running`` whose time runs down once their ``delay_s`` is
@@ -138,10 +169,10 @@ class ShownClock(BaseModel):
     remaining_s: dict[str, float]
     delay_s: dict[str, float] = {}
     running: tuple[str, ...] = ()
-    paused: str = ""
+    paused: Sentence = ""
     fallen: tuple[str, ...] = ()
     runs_out: str | None = None
-    words: str
+    words: Sentence
 
 
 def _web_address(address: str | None) -> str | None:
@@ -156,7 +187,8 @@ class TableState(Payload):
     ``whose_turn`` has the names of those who may move, ``score_words`` are such as ``Ann 12, Ben 9``. ``needs_person``
     is true while a fault or a question waits for somebody. ``next`` says what is to be done. ``position`` is the strict
     text of the position, null before the set-up; ``draw_offer`` the side whose offer of a draw is open. ``page`` is the
-    address of the table's own page (http or https), if known.
+    address of the table's own page (http or https), if known. ``local`` has texts in the language of the table's
+    settings, by the name of their field; none in English.
     """
 
     table: str
@@ -167,10 +199,10 @@ class TableState(Payload):
     game_title: str
     game_number: int
     sides: tuple[ShownSide, ...]
-    whose_turn: str
-    score_words: str = ""
-    next: str
-    words: str
+    whose_turn: Sentence
+    score_words: Sentence = ""
+    next: Sentence
+    words: Sentence
     verdict: ShownVerdict | None = None
     needs_person: bool = False
     outcome: ShownOutcome | None = None
@@ -178,10 +210,11 @@ class TableState(Payload):
     last_turn: str = ""
     position: str | None = None
     clock: ShownClock | None = None
-    hint: str = ""
-    trouble: str = ""
+    hint: Sentence = ""
+    trouble: Sentence = ""
     draw_offer: str | None = None
     page: Annotated[str | None, AfterValidator(_web_address)] = None
+    local: dict[str, str] = {}
 
 
 class TableEvent(Payload):
@@ -197,7 +230,7 @@ class TableEvent(Payload):
     game: str
     game_number: int
     event_type: str
-    sentence: str
+    sentence: Sentence
     wall_time: str
     player: str | None = None
     by: str | None = None
@@ -227,6 +260,6 @@ class Answer(Payload):
 
     table: str
     request_id: str
-    words: str
+    words: Sentence
     refused: bool
     event_number: int

@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
-from pydantic import BaseModel, ValidationError, WrapValidator
+from pydantic import BaseModel, ValidationError
 
 from common.findings import Finding
 from common.phrases import Phrase
@@ -33,6 +33,7 @@ from referee.commands.values import (
     OfferDraw,
     Reply,
     Role,
+    Sentence,
     describe_errors,
 )
 from referee.errors import JournalError, PlayError
@@ -267,17 +268,13 @@ class CommandError(PlayError):
         self.fault = fault
 
 
-def _kept(words: object, validated: Callable[[object], str]) -> str:
-    return words if isinstance(words, Phrase) else validated(words)
-
-
 class ReplyDocument(BaseModel):
     """The reply to a command, and the number of the newest event at that time other than the clock's and remarks.
 
     ``field`` is the command's field that can't be read, if it is one alone.
     """
 
-    words: Annotated[str, WrapValidator(_kept)]
+    words: Sentence
     refused: bool
     event_number: int
     field: str = ""

@@ -11,12 +11,13 @@ from typing import Any
 import jinja2
 import pytest
 
-from common.phrases import listed
+from common.phrases import Phrase, listed
 from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks import Clock, read_control
 from referee.commands.values import COMMANDS, Role
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.languages import sentences
 from referee.mqtt.client import parse_picture_request
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import discovery_message, discovery_topic, table_state
@@ -104,8 +105,57 @@ def test_the_clock_is_sent_with_the_current_time() -> None:
     assert shown.runs_out == "2026-11-22T12:01:35.000Z", "the next flag, not the one that has fallen"
 
 
-def message(allows: Role = Role.PLAY) -> Any:
-    return json.loads(discovery_message(replace(OPTIONS, allows=allows)))
+WRONG = Phrase("No piece stands on {place}.", "c3")
+
+
+def test_sentences_are_sent_in_english_with_their_phrases() -> None:
+    verdict = Verdict(VerdictKind.ILLEGAL, WRONG, 0.0, 0)
+    shown = state_of(snapshot_of(load("diaballik"), verdict=verdict, words=WRONG, names={"black": "Ann"}))
+    sent = json.loads(shown.model_dump_json())
+    assert (sent["words"], sent["phrases"]["words"]) == (WRONG, WRONG.to_json())
+    assert sent["verdict"]["phrases"] == {"sentence": WRONG.to_json()}
+    got = TableState.model_validate(sent)
+    assert got == shown
+    assert got.verdict is not None
+    assert sentences("de")(got.verdict.sentence) == "Auf c3 steht kein Stein."
+    assert isinstance(got.next, Phrase)
+
+
+@pytest.mark.parametrize("phrases", [None, {}, [], {"words": "x"}, {"words": ["{a}", {"a": "other"}], "turns": ["1"]}])
+def test_a_message_without_true_phrases_has_its_english_texts(phrases: object) -> None:
+    sent = json.loads(state_of(snapshot_of(load("diaballik"), words=WRONG)).model_dump_json())
+    assert sent.pop("phrases")
+    got = TableState.model_validate({**sent, **({} if phrases is None else {"phrases": phrases})})
+    assert got.words == WRONG
+    assert type(got.words) is str
+
+
+def message(allows: Role = Role.PLAY, language: str = "en") -> Any:
+    return json.loads(discovery_message(replace(OPTIONS, allows=allows, language=language)))
+
+
+def test_home_assistant_shows_the_tables_language() -> None:
+    control = read_control("game 5")
+    assert control is not None
+    clock = Clock.full(control, ("black", "white"), 0.0).face(0.0)
+    german, game = replace(OPTIONS, language="de"), load("diaballik")
+    snapshot = snapshot_of(game, words=WRONG, names={"white": "Ann"}, clock=replace(clock, paused="a question"))
+    values = json.loads(table_state(german, game, snapshot, "", 0.0, NOON).model_dump_json())
+    assert values["words"] == WRONG
+    parts = message(language="de")["components"]
+    shown = {
+        part["name"]: rendered(part["value_template"], value_json=values)
+        for part in parts.values()
+        if "value_template" in part
+    }
+    assert shown == {
+        "Partie": "Diaballik", "Am Zug": "Schwarz", "Als Nächstes": "Schwarz ist am Zug.", "Punktestand": "",
+        "Urteil": "Auf c3 steht kein Stein.", "Uhr": "Schwarz 5:00, Ann 5:00 (angehalten: eine Frage)",
+        "Zeit läuft ab": "None", "Braucht jemanden": "OFF", "Gezeigter Tipp": "",
+    }  # fmt: skip
+    assert parts["end_turn"]["name"] == "Zug beenden"
+    english = message()["components"]
+    assert parts["clock"]["unique_id"] == english["clock"]["unique_id"]
 
 
 def test_every_component_has_a_unique_id_and_existing_topics() -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from common.phrases import Phrase
 from engine.registry import games, load
 from referee.commands.values import CommandQueue, EnterTurn, Reply, Role
-from referee.journal.events import EventKind, PlayedKind
+from referee.journal.events import EventKind, PlayedKind, encode
 from referee.journal.fold import after_step, read_step
 from referee.journal.reader import read_journal
+from referee.languages import sentences
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
@@ -64,9 +67,12 @@ def test_a_whole_game_ordered_by_mqtt_is_published_event_by_event(name: str, hou
     kept = events_in(running)
     after_event(client, kept[-1][0])
     assert [(event.number, event.event_type, event.data) for event in told(client)] == [
-        (number, event.kind.value, dict(event.data)) for number, event in kept
+        (number, event.kind.value, json.loads(encode(event))) for number, event in kept
     ]
+    german = sentences("de")
     assert all(event.sentence for event in told(client))
+    turns = [event.sentence for event in told(client) if event.event_type == EventKind.TURN]
+    assert all(isinstance(turn, Phrase) and german(turn) != turn for turn in turns)
     last = client.until(lambda heard: heard.topic == "referee/t1/state" and heard.json["outcome"] is not None)
     shown = TableState.model_validate_json(last.payload)
     assert shown.position == game.notation.format_state(end)
