@@ -33,10 +33,10 @@ COMMANDS = dict(every_command())
 def runner_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *command: str) -> Run:
     """Give what runs ``referee`` (or a ``command`` of it) with arguments, at home and at work in ``folder``.
 
-    Settings of this machine play no part.
+    Settings and language of this machine play no part.
     """
     for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
+        if variable.startswith(("REFEREE_", "XDG_", "LANG", "LC_")):
             monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.chdir(folder)

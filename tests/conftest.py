@@ -14,6 +14,11 @@ from hypothesis import HealthCheck, settings
 # Slow machines are welcome: neither a slow example nor slow data is a fault of the code.
 _CALM: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
+# What tests expect is in English, whatever the developer speaks.
+for _variable in ("LANGUAGE", "LC_ALL", "LC_MESSAGES"):
+    os.environ.pop(_variable, None)
+os.environ["LANG"] = "C.UTF-8"
+
 settings.register_profile("develop", **_CALM)
 settings.register_profile("quick", max_examples=10, derandomize=True, database=None, **_CALM)
 settings.register_profile("check", derandomize=True, database=None, **_CALM)

@@ -368,7 +368,10 @@ class PageSection(Section):
         default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
     )
     language: Literal["en", "de"] | None = Field(
-        default=None, examples=["de"], description="Its language until a device chooses one. Default: the browser's."
+        default=None,
+        examples=["de"],
+        description="The language of the terminal, of Home Assistant's texts, and of the page until a device chooses "
+        "one. Default: the system's, and the browser's.",
     )
     quiet_hours: str | None = Field(
         default=None,

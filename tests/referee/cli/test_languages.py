@@ -61,7 +61,6 @@ def untranslated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return german(text)
 
     monkeypatch.setattr("referee.cli.context.sentences", lambda _: said)
-    monkeypatch.setenv("LANG", "de_DE.UTF-8")
     yield missing
     assert not missing
 
