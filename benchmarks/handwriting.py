@@ -32,8 +32,18 @@ from benchmarks.parts.command_line import PROGRESS
 from benchmarks.scene.written_sheets import written_sheet
 from simulator.scene.handwriting import Writer
 from vision.frame import FloatImage
-from vision.readers.ink.network import Handwriting, HandwritingSettings, InkNetwork, shipped, taught_cells
-from vision.readers.ink.paper import BLOT, CELL_PX, EMPTY_SIGN, SIGNS, ink_on
+from vision.readers.ink.network import (
+    BLOT,
+    CELL_PX,
+    EMPTY_SIGN,
+    SIGNS,
+    Handwriting,
+    HandwritingSettings,
+    InkNetwork,
+    ink_on,
+    shipped,
+    taught_cells,
+)
 
 TAUGHT_SHEETS, READ_SHEETS = 5, 4
 """Sheets of 30 cells, about 60 % of them written: as many as one sheet of Number Drop has cells."""

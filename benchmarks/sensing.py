@@ -41,8 +41,8 @@ from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
+from referee.sensing.health import SensorSnapshot
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import SensorSnapshot
 from referee.session.ports import Reader
 from referee.wiring.plan import Inputs
 from vision.errors import NotLocatedError

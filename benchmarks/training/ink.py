@@ -44,8 +44,7 @@ from benchmarks.training.support import (
     train,
     write_network,
 )
-from vision.readers.ink.network import HIDDEN, OUTPUTS, WEIGHTS, calibrated
-from vision.readers.ink.paper import BLOT, CELL_PX, SIGNS, ink_on
+from vision.readers.ink.network import BLOT, CELL_PX, HIDDEN, OUTPUTS, SIGNS, WEIGHTS, calibrated, ink_on
 
 ASIDE = 0.06
 """Share of sheets held out for the temperature and the accuracy."""

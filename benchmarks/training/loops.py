@@ -26,8 +26,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.scene.written_sheets import written_sheet
 from benchmarks.training.samples import SampleArrays
 from vision.frame import FloatArray
-from vision.readers.ink.network import shipped
-from vision.readers.ink.paper import CELL_PX, SIGNS, ink_on
+from vision.readers.ink.network import CELL_PX, SIGNS, ink_on, shipped
 from vision.readers.ink.reader import LoopSettings, decode_loops, lines_between
 
 SEED = 77

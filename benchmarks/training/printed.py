@@ -52,8 +52,7 @@ from simulator.scene.scene import Lighting, lens, looking_at
 from vision.frame import FloatImage
 from vision.layout.pieces import DicePieces
 from vision.readers.dice.finding import CROP_PX, WEIGHTS
-from vision.readers.dice.printed import EDGE_PX, PRINTED, SEEN_PX, SIX_OR_NINE, PrintedFaces, printed_input
-from vision.readers.dice.reader import DiceReader
+from vision.readers.dice.reader import EDGE_PX, PRINTED, SEEN_PX, SIX_OR_NINE, DiceReader, PrintedFaces, printed_input
 from vision.readers.networks import Floats
 from vision.readers.protocols import SurfaceView
 

@@ -21,7 +21,7 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Pattern, Signal, most_urgent_lights
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import SensorSnapshot
 from referee.wiring.devices import Controller
 from referee.wiring.plan import SensorMap, SwitchSource, WiringPlan
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller

@@ -24,8 +24,7 @@ from referee.mapping.dialogue import (
     saved_map_sentence,
 )
 from referee.rendering.board_text import draws_ascii
-from referee.sensing.health import forget_sensors, health_file, load_health, sensors_out
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import SensorSnapshot, forget_sensors, health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
 from referee.settings.table_layout import grid_of
 from referee.wiring.devices import Switches, open_switches

@@ -32,9 +32,8 @@ from typing import Any
 
 from engine.api import Game
 from referee.hints.opponent import HintSource, Opponent
-from referee.sensing.health import SensorHealth
+from referee.sensing.health import SensorHealth, SensorSource
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import SensorSource
 from referee.session.feed import Subscriber, TableSnapshot
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, ServiceSettings, no_sensors
 from referee.session.service import Service

@@ -24,8 +24,8 @@ from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import attention, compose_reader
 from referee.runtime.exposure import ExposureHold
 from referee.runtime.sources import ServingWait
+from referee.sensing.health import occupancy_coverage
 from referee.sensing.readers import NO_CAMERA, TickSource
-from referee.sensing.values import occupancy_coverage
 from referee.session.loop import BlackFrames, FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder

@@ -11,8 +11,7 @@ import numpy as np
 from common.phrases import Phrase
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.stability import blocking_hindrance
-from referee.sensing.health import SensorHealth
-from referee.sensing.values import SensorSnapshot, SensorSource
+from referee.sensing.health import SensorHealth, SensorSnapshot, SensorSource
 from referee.session.ports import Reader, read_or_hindered
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image

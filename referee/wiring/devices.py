@@ -55,8 +55,7 @@ from hardware.lights.sounds import ToneDriver
 from hardware.pin_map import ButtonRole
 from hardware.switches import GpioSwitches
 from referee.errors import ConfigError, CorrectionError
-from referee.sensing.health import HealthFile, health_file, load_health, sensors_out
-from referee.sensing.values import SensorSnapshot, SensorSource
+from referee.sensing.health import HealthFile, SensorSnapshot, SensorSource, health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
 from referee.wiring.plan import PinSensors, SwitchReport, SwitchSource, WiringPlan, by_place, plan_and_problems
 

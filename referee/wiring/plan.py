@@ -28,7 +28,7 @@ from hardware.lights.light_map import LightMap, read_light_map
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS, ButtonRole
 from hardware.switches import GpioSwitches, SwitchPins, SwitchSnapshot
 from referee.errors import ConfigError
-from referee.sensing.values import SensorSettings, SensorSnapshot
+from referee.sensing.health import SensorSettings, SensorSnapshot
 from referee.settings.conversions import sensor_pins, wanted_board
 from referee.settings.settings import Settings
 from referee.settings.sources import Source, source_of

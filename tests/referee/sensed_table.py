@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from referee.judge.verdict import Verdict
-from referee.sensing.health import SensorHealth
+from referee.sensing.health import SensorHealth, SensorSnapshot
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import SensorSnapshot
 from referee.session.feed import signal_subscriber
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service

@@ -32,9 +32,8 @@ from vision.drawing import whole_pixels, write_text
 from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.frame import FloatArray, FloatImage, Image, IndexArray
 from vision.opencv import as_colour
-from vision.readers.ink.network import Handwriting, InkNetwork
-from vision.readers.ink.paper import BLOT, EMPTY_SIGN, MARGIN_CELLS, SIGNS, ink_on
-from vision.readers.ink.paper import CELL_PX as INK_CELL_PX
+from vision.readers.ink.network import BLOT, EMPTY_SIGN, MARGIN_CELLS, SIGNS, Handwriting, InkNetwork, ink_on
+from vision.readers.ink.network import CELL_PX as INK_CELL_PX
 from vision.sampling import linear_light
 
 CELL_PX = 32

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from benchmarks.faults.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from benchmarks.faults.table import FaultyTable
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import SensorSnapshot
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
 from simulator.rendering.hands import HandOcclusion

@@ -26,8 +26,7 @@ from referee.mapping import dialogue, lights
 from referee.mapping.dialogue import one_light_signal
 from referee.mapping.lights import every_signal, map_lights, show_every_light
 from referee.mapping.sensors import draw_sensors, map_sensors, show_sensors
-from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import HealthFile, SensorHealth, SensorSnapshot, health_file, load_health
 from referee.wiring.plan import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.board import MOST_BOUNCE_S
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller

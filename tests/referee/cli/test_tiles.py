@@ -12,7 +12,7 @@ from tests.commands import Run
 from tests.vision.readers.ink.sheets import handwritten_grid
 from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
 from vision.images import load_image, write_image
-from vision.readers.ink.paper import EMPTY_SIGN
+from vision.readers.ink.network import EMPTY_SIGN
 
 
 def corners_of(shot: Shot) -> str:

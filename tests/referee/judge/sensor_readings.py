@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from referee.sensing.health import SensorSettings
 from referee.sensing.readers import sensed_only
-from referee.sensing.values import SensorSettings
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 SENSORS = SensorSettings()

@@ -19,7 +19,7 @@ from vision.geometry import project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout, default_layout
 from vision.opencv import aruco_dictionary, detect_markers
-from vision.readers.ink.paper import MARGIN_CELLS, REACH_CELLS
+from vision.readers.ink.network import MARGIN_CELLS, REACH_CELLS
 from vision.readers.registry import table_reader
 
 WRITTEN = ("blokus-dice", "number-drop")

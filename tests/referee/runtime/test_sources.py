@@ -19,8 +19,8 @@ from referee.demo.table import enrolled_reader
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.runtime.sources import Interrupts, ServingWait
+from referee.sensing.health import SensorSnapshot
 from referee.sensing.readers import NO_CAMERA, FusedReader
-from referee.sensing.values import SensorSnapshot
 from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
 from simulator.play.game import GameOptions

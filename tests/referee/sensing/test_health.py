@@ -14,13 +14,13 @@ from referee.sensing.health import (
     HealthFile,
     HealthSettings,
     SensorHealth,
+    SensorSettings,
     forget_sensors,
     health_file,
     load_health,
     put_back,
     sensors_out,
 )
-from referee.sensing.values import SensorSettings
 from referee.wiring.devices import OpenedDevices
 from vision.reading import PlaceChange
 

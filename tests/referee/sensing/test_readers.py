@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from referee.sensing.health import SensorHealth
+from referee.sensing.health import SensorHealth, SensorSettings
 from referee.sensing.readers import FusedReader, SensorReader, TickSource
-from referee.sensing.values import SensorSettings
 from tests.referee.sensed_table import ScriptedCamera, ScriptedSensors
 from vision.errors import NotLocatedError
 from vision.frame import Frame

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.registry import load
 from engine.values import Roll
-from referee.sensing.values import occupancy_coverage
+from referee.sensing.health import occupancy_coverage
 
 
 def test_sensors_alone_tell_most_turns_of_deblockle_if_the_blocks_are_known(deblockle: Any) -> None:

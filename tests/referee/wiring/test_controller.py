@@ -28,7 +28,7 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal, Sound
 from hardware.pin_map import BUTTON_ROLES
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import SensorSnapshot
 from referee.wiring.devices import Controller
 from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
 from vision.reading import PlaceChange

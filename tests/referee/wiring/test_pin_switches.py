@@ -13,8 +13,7 @@ from gpiozero.pins import mock
 from rich.console import Console
 
 from referee.mapping.sensors import show_sensors
-from referee.sensing.health import HealthFile, SensorHealth
-from referee.sensing.values import SensorSnapshot
+from referee.sensing.health import HealthFile, SensorHealth, SensorSnapshot
 from referee.settings.configuration import Configuration, load
 from referee.wiring.devices import OpenedDevices, open_devices
 from referee.wiring.plan import SensorMap, WiringPlan, save_sensor_map, wiring_plan

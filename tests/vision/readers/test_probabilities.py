@@ -17,7 +17,7 @@ from vision.geometry import CubeSolid
 from vision.layout.pieces import Surface
 from vision.layout.table import default_layout
 from vision.readers.dice.finding import WEIGHTS, Networks
-from vision.readers.dice.printed import PrintedFaces
+from vision.readers.dice.reader import PrintedFaces
 from vision.readers.enrolment import PositionText
 from vision.readers.ink.network import InkNetwork
 from vision.readers.networks import Network, checksums

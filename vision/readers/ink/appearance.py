@@ -12,8 +12,18 @@ from vision.errors import EnrolmentError
 from vision.layout.pieces import GridSurface, Ink, Surface
 from vision.opencv import as_colour
 from vision.readers.enrolment import read_looks, write_looks
-from vision.readers.ink.network import Handwriting, shipped, taught_cells
-from vision.readers.ink.paper import CROSS, DIGITS, SIGNS, cell_of, flat_map, flat_picture, ink_on
+from vision.readers.ink.network import (
+    CROSS,
+    DIGITS,
+    SIGNS,
+    Handwriting,
+    cell_of,
+    flat_map,
+    flat_picture,
+    ink_on,
+    shipped,
+    taught_cells,
+)
 from vision.readers.protocols import EnrolmentPicture
 from vision.surface.paper import paper_shape
 

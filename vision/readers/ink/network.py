@@ -1,7 +1,9 @@
-"""The small network that reads a grid's cells, run by OpenCV. ``benchmarks/training/ink.py`` trains and writes it.
+"""A sheet's cells rectified, the light that ink absorbs there, and the small network that reads them, run by OpenCV.
 
-It has no padding, so what it makes of a cell depends only on the cell and half of each neighbour, however many cells
-are read at once, and neighbours share most of the work.
+Ink is measured relative to the light of the bare paper beside it, so that lamp, shadow and exposure don't matter.
+
+The network, which ``benchmarks/training/ink.py`` trains, has no padding, so what it makes of a cell depends only on the
+cell and half of each neighbour, however many cells are read at once, and neighbours share most of the work.
 
 A household's handwriting is learned from cells with known signs, to which the network's last layer is adapted. The
 cells themselves are stored, so that they can adapt another network too. The last layer's weights are fitted again on
@@ -14,22 +16,199 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, FloatImage
-from vision.geometry import Side
+from vision.frame import BoolArray, FloatArray, FloatImage, Image
+from vision.geometry import CameraModel, Pose, Side
 from vision.images import decode_photo
+from vision.layout.pieces import GridSurface
 from vision.opencv import as_grey
-from vision.readers.ink.paper import BLOT, CELL_PX, EMPTY_SIGN, SIGNS, cells_near_ink
 from vision.readers.networks import Network, checksums
+from vision.reading import KEPT_PX, PlacePicture
+from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
+from vision.surface.paper import PaperShape
+
+EMPTY_SIGN, CROSS, BLOT = "empty", "X", "blot"
+DIGITS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+SIGNS = (EMPTY_SIGN, *DIGITS, CROSS, BLOT)
+"""The signs a cell may hold; a blot is any other mark."""
+
+
+def cell_of(place: str, surface: GridSurface) -> tuple[int, int]:
+    """Return a place's row from the top, and its column."""
+    column, row = surface.column_and_row(place)
+    return surface.rows - 1 - row, column
+
+
+CELL_PX = 24
+"""Pixels per cell of the flat picture."""
+MARGIN_CELLS = 0.5
+"""Margin of the flat picture around the grid, in cells."""
+MOST_FINER = 6
+"""Maximum oversampling of the flat picture: a phone sees 300 pixels per cell."""
+_STEPS_APART_PX = 8
+"""Distance between the rows of the flat picture in which the camera's resolution is measured. Larger: faster."""
+CLOSING_CELLS = 1.0
+"""Dark marks narrower than this, in cells, are ink; wider ones are shadow."""
+SHADOW_STEP = 0.04
+"""Share by which smoothing must change the paper's light for a shadow's edge to be there, which is then not smoothed.
+Higher: faint edges pass for strokes. Lower: noise counts as edges. Set by hand on ray-traced pictures with a band in
+shadow, and with little light.
+"""
+COLOURED, COLOUR_PX = 0.25, 5
+"""Mean difference between the two darkest channels, as a share of the paper's light, above which ink is yellow, orange,
+pink or light blue, and the side in pixels of the square over which it is averaged. Higher: such ink is fainter. Lower:
+noise counts as ink. Set by hand on ray-traced pictures at night.
+"""
+LEAST_INK = 0.06
+"""Share of the paper's light, as a mean of 3 x 3 pixels, below which nothing is written in a cell: 3 of 12,249 made
+signs have less in their own cell, two of which the network misses too. Higher: faster, and faint signs are missed.
+"""
+LINE_CELLS = 0.2
+"""Width, in cells, of a cell's border, where printed lines may be."""
+PAPER_CELLS = 2
+"""How far around a cell, in cells, its paper's light is looked for."""
+
+COMPARED_CELLS = 0.75
+"""Side, in cells, of the square of ink that is compared with an earlier picture. Larger: loops along a cell's border
+count as other ink. Set by hand."""
+REACH_CELLS = 0.125
+"""How far the picture of a cell's ink goes beyond the cell, in cells."""
+
+
+def flat_window(surface: GridSurface) -> PlaneWindow:
+    """Return the window of the grid and its margin."""
+    bounds = surface.bounds_mm.grown(MARGIN_CELLS * surface.cell_mm)
+    return PlaneWindow.over(bounds, surface.height_mm, CELL_PX / surface.cell_mm)
+
+
+def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: PaperShape | None = None) -> PixelMap:
+    """Return the pixel map from the flat picture to the camera's, also for bent paper.
+
+    Where the camera's resolution is higher, the map is oversampled, up to MOST_FINER times.
+    """
+    window = flat_window(surface)
+    bent = None if shape is None else shape.seen_at_mm
+    pixel_map = plane_map(camera, pose, window, bent)
+    # the step hardly differs between neighbouring rows, so a few rows are enough
+    steps_px = np.diff(pixel_map[::_STEPS_APART_PX], axis=1)
+    finer = min(round(float(np.median(np.hypot(steps_px[..., 0], steps_px[..., 1])))), MOST_FINER)
+    if finer < 2:
+        return pixel_map
+    return plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm), bent)
+
+
+@dataclass(frozen=True)
+class CellRange:
+    """A rectangle of a grid's cells: its first row from the top and column, and how many there are of each."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
+def range_around(cells: npt.NDArray[np.int64], surface: GridSurface) -> CellRange:
+    """Return the cells (n, 2), given by row from the top and column, and those whose paper tells the light on them."""
+    first = np.maximum(cells.min(axis=0) - PAPER_CELLS, 0)
+    beyond = np.minimum(cells.max(axis=0) + 1 + PAPER_CELLS, (surface.rows, surface.columns))
+    rows, columns = beyond - first
+    return CellRange(int(first[0]), int(first[1]), int(rows), int(columns))
+
+
+def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface, part: CellRange | None = None) -> Image:
+    """Rectify a camera's picture with the map of ``flat_map``, averaging so that no thin stroke is lost.
+
+    Only a part of the cells and its margin are rectified if one is given.
+    """
+    part = part or CellRange(0, 0, surface.rows, surface.columns)
+    finer = pixel_map.shape[0] // flat_window(surface).shape[0]
+    cell_px, around = finer * CELL_PX, round(2 * MARGIN_CELLS)
+    down = slice(part.row * cell_px, (part.row + part.rows + around) * cell_px)
+    across = slice(part.column * cell_px, (part.column + part.columns + around) * cell_px)
+    fine = sample(image, np.ascontiguousarray(pixel_map[down, across]))
+    if finer == 1:
+        return fine
+    size = (fine.shape[1] // finer, fine.shape[0] // finer)
+    return np.asarray(cv2.resize(fine, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def paper_light(flat: Image, light: FloatImage) -> FloatImage:
+    """Return the bare paper's linear light at each pixel of a flat picture, whose own is ``light``, as if nothing were
+    written; all are (rows, columns, 3).
+
+    Apart from the edges of shadows, it is measured at half the scale.
+    """
+    side = round(CLOSING_CELLS * CELL_PX)
+    whole = (flat.shape[1], flat.shape[0])
+    small = cv2.resize(light, (whole[0] // 2, whole[1] // 2), interpolation=cv2.INTER_AREA)
+    blurred = np.asarray(cv2.GaussianBlur(small, (0, 0), 0.8), dtype=np.float32)
+    closed = _without_ink(blurred, side // 2)
+    even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 12), dtype=np.float32)
+    at_edge = np.abs(even - closed) > np.float32(SHADOW_STEP) * closed
+    bare = np.asarray(cv2.resize(even, whole, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    if 4 * np.count_nonzero(at_edge) < 3 * CELL_PX:  # too few for an edge across one cell
+        return bare
+    # a median keeps the edge of a shadow where it is
+    sharp = linear_light(_without_ink(np.asarray(cv2.medianBlur(flat, 5), dtype=np.uint8), side))
+    near = cv2.dilate(at_edge.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+    return np.where(cv2.resize(near, whole, interpolation=cv2.INTER_NEAREST) > 0, sharp, bare)
+
+
+def _without_ink(light: PixelsT, side_px: int) -> PixelsT:
+    """Return the light, or the levels of a picture, without dark marks up to so many pixels wide."""
+    kernel = np.ones((side_px | 1, side_px | 1), dtype=np.uint8)
+    closed = cv2.morphologyEx(light, cv2.MORPH_CLOSE, kernel, borderType=cv2.BORDER_REPLICATE)
+    return cast("PixelsT", np.asarray(closed, dtype=light.dtype))
+
+
+def ink_on(flat: Image) -> FloatImage:
+    """Return the share of the paper's light that is absorbed at each pixel, 0 to 1: the middle one of the three
+    channels, or the largest where ink is strongly coloured.
+
+    ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
+    """
+    light = linear_light(flat)
+    shares = np.asarray(light / np.maximum(paper_light(flat, light), np.float32(1e-3)), dtype=np.float32)
+    blue, green, red = cv2.split(shares)
+    low, high = np.minimum(blue, green), np.maximum(blue, green)
+    least, middle = np.minimum(low, red), np.maximum(low, np.minimum(high, red))
+    # the least channel is the one with the most noise, but the only one that shows yellow or pink ink
+    is_coloured = np.asarray(cv2.blur(middle - least, (COLOUR_PX, COLOUR_PX))) > np.float32(COLOURED)
+    return np.asarray(np.clip(1 - np.where(is_coloured, least, middle), 0, 1), dtype=np.float32)
+
+
+def cells_near_ink(ink: FloatImage) -> BoolArray:
+    """Return which cells of a flat picture's ink have any inside or in the cells around them, (rows, columns)."""
+    rows, columns = (side // CELL_PX - round(2 * MARGIN_CELLS) for side in ink.shape)
+    margin, line = round(MARGIN_CELLS * CELL_PX), round(LINE_CELLS * CELL_PX)
+    inner = cv2.blur(ink, (3, 3))[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
+    inside = inner.reshape(rows, CELL_PX, columns, CELL_PX)[:, line:-line, :, line:-line].max(axis=(1, 3))
+    return np.asarray(cv2.dilate((inside > LEAST_INK).astype(np.uint8), np.ones((3, 3), dtype=np.uint8)) > 0)
+
+
+def cell_pictures(ink: FloatImage, cells: npt.NDArray[np.int64]) -> list[PlacePicture]:
+    """Return small pictures of the ink in cells (n, 2), for comparing it with later ones.
+
+    ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column.
+    """
+    small = np.asarray(cv2.resize(ink, None, fx=1 / KEPT_PX, fy=1 / KEPT_PX, interpolation=cv2.INTER_AREA), np.float32)
+    margin, cell, reach = (round(share * CELL_PX / KEPT_PX) for share in (MARGIN_CELLS, 1, REACH_CELLS))
+    side = cell + 2 * reach
+    middle = ((side - 1) / 2, (side - 1) / 2)
+    return [
+        PlacePicture(small[top : top + side, left : left + side].copy(), middle, COMPARED_CELLS * CELL_PX / KEPT_PX / 2)
+        for top, left in (cell * cells + margin - reach).tolist()
+    ]
+
 
 WEIGHTS = Path(__file__).parent / "weights"
 OUTPUTS = len(SIGNS) + 1 + len(Side)

@@ -27,21 +27,23 @@ from vision.geometry import Side, project
 from vision.layout.pieces import GridSurface, Ink, Surface
 from vision.opencv import as_colour
 from vision.readers.ink.appearance import CROSS_LOOK, InkAppearance, circled_look, digit_look, looks_of
-from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
-from vision.readers.ink.paper import (
+from vision.readers.ink.network import (
     BLOT,
     CELL_PX,
     CROSS,
     DIGITS,
     EMPTY_SIGN,
     MARGIN_CELLS,
+    OUTPUTS,
     SIGNS,
+    InkNetwork,
     cell_of,
     cell_pictures,
     flat_map,
     flat_picture,
     ink_on,
     range_around,
+    shipped,
 )
 from vision.readers.probabilities import probabilities
 from vision.readers.protocols import SurfaceView

@@ -11,18 +11,18 @@ from simulator.rendering.dice import FACE_VALUES, DieLook, DrawnDie, centre_heig
 from simulator.scene.scene import Lighting, lens, looking_at
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, layout_from_json
-from vision.readers.dice import printed, reader
+from vision.readers.dice import reader
 from vision.readers.dice.finding import CLASSES, CROP_PX, FoundDie
-from vision.readers.dice.printed import (
+from vision.readers.dice.reader import (
     PRINTED,
     SEEN_PX,
+    DiceReader,
     PrintedFaces,
     check_printed,
     face_probabilities,
     printed_input,
     shipped_faces,
 )
-from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 
 SETS = ("1*3457", "12*456", "234*67", "123567", "IOTLS*")
@@ -199,7 +199,7 @@ def test_only_a_die_in_doubt_is_looked_at_from_four_sides(monkeypatch: pytest.Mo
     monkeypatch.setattr(faces, "_network", stub)
     monkeypatch.setattr(faces, "_temperature", 1.0)
     monkeypatch.setattr(
-        printed, "printed_input", lambda squares: np.stack([one[None, :, :, 0] - 99.0 for one in squares])
+        reader, "printed_input", lambda squares: np.stack([one[None, :, :, 0] - 99.0 for one in squares])
     )
     image = np.full((80, 160, 3), 200, dtype=np.uint8)
     image[:, 80:] = 50

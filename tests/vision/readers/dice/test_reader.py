@@ -35,8 +35,7 @@ from vision.readers.dice.finding import (
     square_input,
 )
 from vision.readers.dice.photographs import read_photograph
-from vision.readers.dice.printed import PRINTED, PrintedFaces
-from vision.readers.dice.reader import DiceReader
+from vision.readers.dice.reader import PRINTED, DiceReader, PrintedFaces
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import table_reader
 from vision.reading import DieReading, Reading, RollReading

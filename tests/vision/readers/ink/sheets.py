@@ -18,7 +18,7 @@ from vision.geometry import CameraModel, Pose
 from vision.images import load_image
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import locate
-from vision.readers.ink.paper import SIGNS
+from vision.readers.ink.network import SIGNS
 from vision.readers.tiles import TileGrid
 from vision.reading import Reading
 

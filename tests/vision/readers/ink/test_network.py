@@ -23,19 +23,23 @@ from vision.frame import FloatArray, FloatImage
 from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance
 from vision.readers.ink.appearance import read_copied as read
 from vision.readers.ink.network import (
+    CELL_PX,
     OUTPUTS,
     SEEN_PX,
     SHIFTS_PX,
+    SIGNS,
     TAUGHT_PX,
     WEIGHTS,
     Handwriting,
     HandwritingSettings,
     InkNetwork,
     calibrated,
+    cell_of,
+    cells_near_ink,
+    ink_on,
     shipped,
     taught_cells,
 )
-from vision.readers.ink.paper import CELL_PX, SIGNS, cell_of, cells_near_ink, ink_on
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 

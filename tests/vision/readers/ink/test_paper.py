@@ -24,7 +24,7 @@ from tests.vision.readers.ink.sheets import camera, layout, picture, pose
 from vision.errors import LayoutError
 from vision.frame import Image
 from vision.geometry import CameraModel, Side
-from vision.readers.ink.paper import (
+from vision.readers.ink.network import (
     CELL_PX,
     CellRange,
     flat_map,

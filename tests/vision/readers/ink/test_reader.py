@@ -24,7 +24,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink, Tray
 from vision.layout.table import default_layout
 from vision.readers.ink.appearance import InkAppearance, load_appearance
-from vision.readers.ink.paper import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
+from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, load_any, reader_kind, table_reader
