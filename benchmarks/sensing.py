@@ -182,7 +182,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     rng = random.Random(f"{name} {seed}")
     errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
     world, known = random_start(game, rng)
-    context: JudgeContext[Any, Any] = JudgeContext.of(game)
+    context: JudgeContext[Any, Any] = JudgeContext(game)
     belief: Belief[Any, Any] = Belief.of((known,))
     scripted = ScriptedInputs()
     alone = SensorReader(scripted, game.places, game.looks)

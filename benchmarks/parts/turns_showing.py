@@ -88,7 +88,7 @@ def _taken_s(game: Game[Any, Any], state: Any, could_be: PossibleLooks) -> float
 
 def verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
     """The processor time of the judge's verdict on a reading, in seconds."""
-    context: JudgeContext[Any, Any] = JudgeContext.of(game)
+    context: JudgeContext[Any, Any] = JudgeContext(game)
     return timed(lambda: judge(context, Belief.of([state]), [reading], Trigger.DECLARED))[1]
 
 

@@ -205,7 +205,7 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
     doubted: list[tuple[str, float]] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
-        context = JudgeContext.of(game)
+        context = JudgeContext(game)
         believed: Belief[Any, Any] | None = None
         for before, turn, after, readings in played(game, number, turns, picture_size(size), tilt):
             misread += misread_tops(context, after, readings)

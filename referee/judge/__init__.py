@@ -18,7 +18,7 @@ Pure: time comes from the readings. A player says that a turn is over, and a rea
 ...     return Reading(0, 0.0, shown)
 >>> start = game.rules.new()
 >>> after = game.rules.apply(start, game.notation.parse_turn(start, "d1*e1 c1-c2"))
->>> belief, ruling = judge(JudgeContext.of(game), Belief.of((start,)), [seen(after)], Trigger.DECLARED)
+>>> belief, ruling = judge(JudgeContext(game), Belief.of((start,)), [seen(after)], Trigger.DECLARED)
 >>> ruling.verdict.sentence
 'Black moves c1 to c2 and passes d1 to e1.'
 >>> belief.states == (after,)

@@ -211,7 +211,7 @@ class Belief(Generic[StateT, TurnT]):
         Unless the table is ``settled``, a stack that looks touched keeps its earlier picture, and so does every flat
         piece: a turn may be under way. Written signs are no pieces; ``Observations.earlier`` has their pictures.
         """
-        if context.has_sheets:
+        if context.game.has_sheets:
             return self
         state = self.states[0]
         is_flat = context.game.heights is None
@@ -229,7 +229,7 @@ class Belief(Generic[StateT, TurnT]):
         A stack must look as when the person spoke, and a sign must be in sight then and now.
         """
         state, observations, override = self.states[0], self.observations, self.override
-        believed, handwritten = context.game.table.appearance(state), context.has_sheets
+        believed, handwritten = context.game.table.appearance(state), context.game.has_sheets
         if handwritten:
             same = frozenset(
                 place
@@ -257,7 +257,7 @@ class Belief(Generic[StateT, TurnT]):
         believed, settings = context.game.table.appearance(self.states[0]), context.settings
         earlier = {place: one for place, one in self.observations.earlier.items() if place in places}
         seen = pool((reading,), tuple(earlier), context.game.looks, settings.probability_floor)
-        weighed = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
+        weighed = given_earlier_readings(seen.places, earlier, believed, handwritten=context.game.has_sheets)
         return frozenset(place for place, one in weighed.items() if one.agrees(believed[place]))
 
     def after_sensor_changes(self, changes: Iterable[PlaceChange]) -> Belief[StateT, TurnT]:
@@ -308,7 +308,7 @@ def override_belief(
     }
     # Where turns are undone one after another, the table shows each of them on top of those before it.
     taken_back |= belief.open_take_backs(context, before if undone else looks, looks)
-    handwritten = context.has_sheets
+    handwritten = context.game.has_sheets
     looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
     if undone:
         # The next turn may have begun.

@@ -98,7 +98,7 @@ class Candidates(Case[StateT, TurnT]):
         """
         differing = self._looks_after(self.shown)
         is_new = bool(differing) and all(self.base.get(place, EMPTY) == EMPTY for place in differing)
-        if self.context.has_sheets and is_new and all(EMPTY not in looks for looks in differing.values()):
+        if self.game.has_sheets and is_new and all(EMPTY not in looks for looks in differing.values()):
             return self.settings.margin + self.settings.misread_log_odds
         return self.needed_lead(self.shown)
 
@@ -198,7 +198,7 @@ def find_candidates(case: Case[StateT, TurnT]) -> Candidates[StateT, TurnT]:
     if case.seen.visible_changes(case.base, found[0].changes) != shown and (
         found[0].score < illegal_score + settings.margin
     ):
-        signs = with_a_misread_sign(case, shown) if case.context.has_sheets else []
+        signs = with_a_misread_sign(case, shown) if case.game.has_sheets else []
         found = best_first([*found, *signs, *rank_by_stopovers(case, beyond_one_turn(case))])
     return Candidates(case.context, case.states, case.seen, found, shown, illegal_score)
 
@@ -474,14 +474,14 @@ def resolve(case: Case[StateT, TurnT], explanations: Sequence[Explanation[StateT
     Where neither works, or the stacks contradict the best one, the result has candidates instead of turns. Of two turns
     in a row of which only the second is unclear, the result is the first.
     """
-    game, explorer, side, seen = case.game, case.context.explorer, case.settings.side, case.seen
+    game, side, seen = case.game, case.settings.side, case.seen
     by_sides: dict[tuple[TurnT, ...], float] = {}
     costs: dict[tuple[TurnT, ...], float] = {}
     starts: dict[tuple[TurnT, ...], list[StateT]] = defaultdict(list)
     for one in explanations:
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
         kept = keep_consistent_turns(game, start, one.second or one.first, seen, side)
-        for turn in explorer.combined(kept):
+        for turn in case.context.combined(kept):
             sequence = (one.first[0], turn) if one.second else (turn,)
             cost = side_contradiction(game, one.state, sequence, seen)
             by_sides[sequence] = min(cost, by_sides.get(sequence, math.inf))

@@ -123,11 +123,11 @@ def _next_steps(
     case: Case[StateT, TurnT], origin: StateT, state: StateT, could_be: PossibleLooks, first: tuple[TurnT, ...] = ()
 ) -> Iterator[Explanation[StateT, TurnT]]:
     """Yield the explanations by part of a turn or a turn from a state, which is the origin or that after ``first``."""
-    base, explorer, before = case.base, case.context.explorer, places_named(first)
+    base, context, before = case.base, case.context, places_named(first)
     prior = case.settings.second_turn_prior if first else 0.0
-    expansion = explorer.expand(state, could_be)
+    expansion = context.expand(state, could_be)
     kind = ExplanationKind.TURN_AND_PART if first else ExplanationKind.PART
-    for part in explorer.unfinished(state, could_be):
+    for part in context.unfinished(state, could_be):
         changes = changes_between(base, {**expansion.appearance, **part.change})
         weight = score(case, changes, [{*before, *part.places}], prior + case.settings.unfinished_prior)
         yield Explanation(kind, origin, changes, weight, first, instruction=part.instruction, touched=part.places)
@@ -202,7 +202,7 @@ def beyond_one_turn(case: Case[StateT, TurnT]) -> list[Explanation[StateT, TurnT
     a piece that was turned over may have been turned back, and where only sensors tell that a place is taken, another
     piece may have come to it. States with too many turns to list are skipped.
     """
-    search, few = _TwoTurnSearch(case.context, case.states, case.seen), case.context.explorer.has_few_turns
+    search, few = _TwoTurnSearch(case.context, case.states, case.seen), case.context.has_few_turns
     return best_first(one for state in case.states if few(state) for one in search.explanations(state))
 
 
@@ -213,7 +213,7 @@ class _TwoTurnSearch(Case[StateT, TurnT]):
     @cached_property
     def while_writing(self) -> PossibleLooks:
         """The looks that ink can have between two turns; nothing for games without sheets."""
-        if not self.context.has_sheets:
+        if not self.game.has_sheets:
             return {}
         written = looks_while_writing(self)
         return {place: (look, *written[place]) for place, look in self.base.items() if place in written}
@@ -228,7 +228,7 @@ class _TwoTurnSearch(Case[StateT, TurnT]):
     def suspects(self) -> frozenset[Place]:
         """The places that the first turn may have changed: hidden, unclear, or other than believed."""
         # On a sheet the cells that are hard to read would be too many.
-        unsure = 0.0 if self.context.has_sheets else self.settings.margin
+        unsure = 0.0 if self.game.has_sheets else self.settings.margin
         return self.seen.hidden | {
             place
             for place, one in self.seen.places.items()
@@ -244,13 +244,13 @@ class _TwoTurnSearch(Case[StateT, TurnT]):
     def _first_turns(self, state: StateT) -> Iterator[tuple[TurnT, StateT, Changes]]:
         """Yield the first turns that are followed, look-alikes as one, the state after each, and what it changes."""
         context, seen, base = self.context, self.seen, self.base
-        if not context.has_sheets:
-            for turn in context.explorer.silent_turns(state):
+        if not context.game.has_sheets:
+            for turn in context.silent_turns(state):
                 yield turn, context.game.rules.apply(state, turn), frozenset()
-        may_all_write = context.has_sheets and self.writers <= set(context.game.rules.players_to_move(state))
+        may_all_write = context.game.has_sheets and self.writers <= set(context.game.rules.players_to_move(state))
         for free, most_untouched in ((self.suspects, 0), (self.suspects | _empty_places(context, base), 1)):
             between = {**self.while_writing, **_possible_between_turns(context, base, seen, free)}
-            for changes, turns in context.explorer.expand(state, between).by_changes.items():
+            for changes, turns in context.expand(state, between).by_changes.items():
                 # Whoever may write now does not wait for what may be written under a hand.
                 if may_all_write and not self._is_by_writer(changes):
                     continue
@@ -266,7 +266,7 @@ class _TwoTurnSearch(Case[StateT, TurnT]):
                 unnoticed = bool(changes) and not noticeable
                 if untouched != most_untouched or (untouched == len(noticeable) and not unnoticed):
                     continue
-                for turn in context.explorer.combined(turns):
+                for turn in context.combined(turns):
                     after = context.game.rules.apply(state, turn)
                     if not untouched or after.to_move == state.to_move:
                         yield turn, after, changes
@@ -281,7 +281,7 @@ class _TwoTurnSearch(Case[StateT, TurnT]):
         The turn after it has to explain what is in sight.
         """
         context, after = self.context, {**self.base, **dict(first)}
-        if not context.has_sheets or self._is_by_writer(first):
+        if not context.game.has_sheets or self._is_by_writer(first):
             return {}
         hidden = self.seen.hidden & after.keys()
         return {place: (after[place],) for place in hidden if context.sheet_of(place) not in self.writers}
@@ -314,7 +314,7 @@ def looks_while_writing(case: Case[StateT, TurnT]) -> PossibleLooks:
 
 def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
     """Return the empty places where a piece may have stopped between two turns; ink stays where it is."""
-    if context.has_sheets:
+    if context.game.has_sheets:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
 
@@ -351,10 +351,10 @@ class _SequenceSearch(Generic[StateT, TurnT]):
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
         """Return whether further turns after those ``played`` lead to the target."""
         self._expanded += 1
-        if self._expanded > _MOST_STATES or not self.case.context.explorer.has_few_turns(state):
+        if self._expanded > _MOST_STATES or not self.case.context.has_few_turns(state):
             return False
         left, settings = _TURNS_IN_A_ROW - len(played) - 1, self.case.settings
-        expansion = self.case.context.explorer.expand(state, self._could_be(state, left))
+        expansion = self.case.context.expand(state, self._could_be(state, left))
         ways = [
             (missing, turns)
             for changes, turns in expansion.by_changes.items()
@@ -363,7 +363,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
             and bool(missing := self._missing(expansion, changes)) is bool(left)
         ]
         for _, turns in sorted(ways, key=lambda way: way[0]):
-            for turn in self.case.context.explorer.combined(turns):
+            for turn in self.case.context.combined(turns):
                 sequence = (*played, turn)
                 if left:
                     if self.finds(self.case.game.rules.apply(state, turn), sequence):
@@ -381,7 +381,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
         free = self.changed | self.case.seen.hidden | _empty_places(self.case.context, base)
         return _possible_between_turns(self.case.context, base, self.case.seen, free)
 
-    def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
+    def _missing(self, expansion: Expansion[TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}
         seen = self.case.seen.places
         return sum(

@@ -32,22 +32,25 @@ _HashableLooks = tuple[tuple[Place, tuple[LookName, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Expansion(Generic[StateT, TurnT]):
-    """One state, what it looks like, and the turns from it that could show what is seen.
+class Expansion(Generic[TurnT]):
+    """What a state looks like, and the turns from it that could show what is seen.
 
     ``by_changes`` maps each set of changed (place, look) pairs to the turns that leave exactly these changes.
     """
 
-    state: StateT
     appearance: Appearance
     by_changes: Mapping[Changes, tuple[TurnT, ...]]
 
 
-class Explorer(Generic[StateT, TurnT]):
-    """Asks the engine what can follow a state, and caches the latest answers."""
+class JudgeContext(Generic[StateT, TurnT]):
+    """What the judge needs besides the belief: the game, its settings, and what the engine says can follow a state.
 
-    def __init__(self, game: Game[StateT, TurnT]) -> None:
-        self._game = game
+    The latest answers of the engine are cached, which saves time and changes no answer.
+    """
+
+    def __init__(self, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> None:
+        self.game = game
+        self.settings = settings or JudgeSettings()
         self.has_few_turns = lru_cache(_CACHE_SIZE)(self._has_few_turns)
         self.silent_turns = lru_cache(_CACHE_SIZE)(partial(silent_turns, game))
         self._expansions = lru_cache(_CACHE_SIZE)(self._expand)
@@ -55,75 +58,49 @@ class Explorer(Generic[StateT, TurnT]):
 
     def _has_few_turns(self, state: StateT) -> bool:
         """Return whether the turns of a state are few enough to look at each."""
-        if self._game.lists_turns_slowly:
+        if self.game.lists_turns_slowly:
             return False
-        return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
+        return not self.game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
-    def expand(self, state: StateT, could_be: PossibleLooks) -> Expansion[StateT, TurnT]:
+    def expand(self, state: StateT, could_be: PossibleLooks) -> Expansion[TurnT]:
         """Return the turns from ``state`` after which the table could look like ``could_be``."""
         return self._expansions(state, _hashable(could_be))
 
-    def _expand(self, state: StateT, could_be: _HashableLooks) -> Expansion[StateT, TurnT]:
-        table, rules = self._game.table, self._game.rules
+    def _expand(self, state: StateT, could_be: _HashableLooks) -> Expansion[TurnT]:
+        table, rules = self.game.table, self.game.rules
         appearance = table.appearance(state)
-        change_of = self._game.change_of
+        change_of = self.game.change_of
         groups: dict[Changes, list[TurnT]] = {}
         if rules.outcome(state) is None:
-            most = MOST_WEIGHED if self._game.lists_turns_slowly else MOST_LISTED
-            for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
+            most = MOST_WEIGHED if self.game.lists_turns_slowly else MOST_LISTED
+            for turn in islice(turns_showing(self.game, state, dict(could_be)), most):
                 if change_of is None:
                     changes = changes_between(appearance, table.appearance(rules.apply(state, turn)))
                 else:
                     changes = frozenset(change_of(state, turn).items())
                 groups.setdefault(changes, []).append(turn)
-        return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
+        return Expansion(appearance, {changes: tuple(group) for changes, group in groups.items()})
 
     def unfinished(self, state: StateT, could_be: PossibleLooks) -> tuple[Unfinished, ...]:
         """Return the positions in the middle of a turn that could look like ``could_be``."""
         return self._unfinished(state, _hashable(could_be))
 
     def _find_unfinished(self, state: StateT, could_be: _HashableLooks) -> tuple[Unfinished, ...]:
-        if self._game.rules.outcome(state) is not None:
+        if self.game.rules.outcome(state) is not None:
             return ()
-        return tuple(unfinished_showing(self._game, state, dict(could_be)))
+        return tuple(unfinished_showing(self.game, state, dict(could_be)))
 
     def combined(self, turns: Sequence[TurnT]) -> Sequence[TurnT]:
         """Return one turn that stands for all of these look-alikes, or each of them when they can't be one."""
         try:
-            return turns if len(turns) == 1 else (self._game.rules.combine(turns),)
+            return turns if len(turns) == 1 else (self.game.rules.combine(turns),)
         except AmbiguousError:
             return turns
-
-
-def _hashable(could_be: PossibleLooks) -> _HashableLooks:
-    return tuple((place, tuple(looks)) for place, looks in could_be.items())
-
-
-@dataclass(frozen=True)
-class JudgeContext(Generic[StateT, TurnT]):
-    """What the judge needs besides the belief: the game, its settings, and a cache of the engine's answers.
-
-    The cache saves time and changes no answer.
-    """
-
-    game: Game[StateT, TurnT]
-    explorer: Explorer[StateT, TurnT]
-    settings: JudgeSettings
-
-    @classmethod
-    def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> JudgeContext[StateT, TurnT]:
-        """Return the context of a game, with an empty cache."""
-        return cls(game, Explorer(game), settings or JudgeSettings())
-
-    @property
-    def has_sheets(self) -> bool:
-        """Whether the players write on sheets."""
-        return self.game.has_sheets
 
     @property
     def handwriting(self) -> float:
         """The log-odds added to a lead that only handwriting tells; 0 for games without sheets."""
-        return self.settings.handwriting if self.has_sheets else 0.0
+        return self.settings.handwriting if self.game.has_sheets else 0.0
 
     def turned_over(self, look: LookName) -> tuple[LookName, ...]:
         """Return the looks that a piece may have once a turn has turned it over or taken it; none in most games."""
@@ -135,7 +112,7 @@ class JudgeContext(Generic[StateT, TurnT]):
 
     def sheet_of(self, place: Place) -> str:
         """Return the player on whose sheet a place is; empty on a board."""
-        return place.partition(".")[0] if self.has_sheets else ""
+        return place.partition(".")[0] if self.game.has_sheets else ""
 
     def by_sheet(self, changes: Changes) -> frozenset[Changes]:
         """Return the changes of each sheet by themselves; on a board, all of them together."""
@@ -147,6 +124,10 @@ class JudgeContext(Generic[StateT, TurnT]):
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
         """Return places in the order of the game."""
         return tuple(place for place in self.game.places if place in places)
+
+
+def _hashable(could_be: PossibleLooks) -> _HashableLooks:
+    return tuple((place, tuple(looks)) for place, looks in could_be.items())
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def judge(
         return _without_places(belief, VerdictKind.CANNOT_SEE, sentences.NOTHING_TO_SEE, seen)
     belief = belief.learn_misreadings(context, seen).after_looking(seen)
     earlier = belief.observations.earlier
-    places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
+    places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.game.has_sheets)
     seen = compare_with_earlier_pictures(game, replace(seen, places=places), belief.observations.pieces)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
@@ -180,7 +180,7 @@ def _answers_to_decision(given: Assessment[StateT, TurnT]) -> Iterator[Judgement
         if decision.places and given.out_of_sight.issuperset(decision.places):
             yield given.out_of_sight_at(decision.places)
         breaches: tuple[Breach, ...] = ()
-        if given.context.has_sheets and decision.rather_illegal and given.trigger.names_faults:
+        if given.game.has_sheets and decision.rather_illegal and given.trigger.names_faults:
             breaches = faults.find_breaches(given, decision.shown)
         yield given.undecided(given.trigger, breaches)
     conversation = replace(given.belief.conversation, unexplained=frozenset())

@@ -326,7 +326,7 @@ def _accepted(start: _Start[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Ju
     sentence = sentences.begun(to_move, start.game.to_draw(states[0]))
     margin = min(one.certainty for one in seen.places.values())
     verdict = start.verdict(VerdictKind.SET_UP, sentence, _occupied(start), start.appearance, margin)
-    believed, handwritten = start.game.table.appearance(states[0]), context.has_sheets
+    believed, handwritten = start.game.table.appearance(states[0]), context.game.has_sheets
     misread = (place for place in start.assumed if start.shown[place] != start.appearance[place])
     earlier = readings_to_keep(seen.places, believed if handwritten else misread, believed, handwritten=handwritten)
     belief = belief.with_states(states, start.states)

@@ -47,7 +47,7 @@ def accept(
     steps, dropped = advance(case.but_seen(left), turns)
     states = steps[-1].states
     before, after = case.base, case.game.table.appearance(states[0])
-    places, handwritten = places_named(turns), context.has_sheets
+    places, handwritten = places_named(turns), context.game.has_sheets
     accepted = Verdict(
         VerdictKind.ACCEPTED,
         joined(given.described(turns)),
@@ -236,7 +236,7 @@ def find_two_written_turns(given: Assessment[StateT, TurnT], player: Player) -> 
         after = game.rules.apply(given.states[0], first)
         if first.player != player or player not in game.rules.players_to_move(after):
             continue
-        if not any(context.explorer.expand(after, case.could_be).by_changes):
+        if not any(context.expand(after, case.could_be).by_changes):
             continue
         second = Assessment.at(context, given.belief.with_states((after,), (after,)), given.seen, given.trigger)
         best = second.decision.best
@@ -302,7 +302,7 @@ def _answers_to_unchanged(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
     if hidden:
         yield given.out_of_sight_at(hidden)
     # A player who declares the end of the turn passes, or forgoes what could still be written.
-    if given.declared and len(given.states) == 1 and (turns := given.context.explorer.silent_turns(given.states[0])):
+    if given.declared and len(given.states) == 1 and (turns := given.context.silent_turns(given.states[0])):
         yield accept(given, turns)
     if may_ask:
         # The sensor changes so far have led to nothing.

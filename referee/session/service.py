@@ -72,7 +72,7 @@ class Service(Generic[StateT, TurnT]):
         self._settings = settings
         self._restore = restore
         self._options: dict[str, OptionValue] = dict(settings.options)
-        self._context: JudgeContext[StateT, TurnT] = JudgeContext.of(game, settings.judge)
+        self._context: JudgeContext[StateT, TurnT] = JudgeContext(game, settings.judge)
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)

@@ -201,7 +201,7 @@ def _check_set_up(table: TableSetup, answer: str) -> StepResult:
     reader = _learning_reader(table, layout, frame, learned) if table.has_board else _plain_reader(table)
     reading = reader.read(frame)
     options = {**table.options, **_start_options(game)}
-    belief, ruling = begin(JudgeContext.of(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
+    belief, ruling = begin(JudgeContext(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
         return StepResult((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
@@ -315,7 +315,7 @@ def _check_turn(table: TableSetup, answer: str) -> StepResult:
     reading = (table.reader or _plain_reader(table)).read(table.picture())
     if any(each.kind is HindranceKind.HAND for each in reading.hindrances):
         return StepResult(_hindrances(reading))
-    _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
+    _, ruling = judge(JudgeContext(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
     if len(ruling.steps) > 1:
         message = Phrase("two turns were played: {turns}", turns=last.sentence)

@@ -19,7 +19,7 @@ class JudgedGame:
     """Keeps the belief of one game between looks."""
 
     def __init__(self, game: Any, settings: JudgeSettings | None = None, belief: Sequence[Any] = ()) -> None:
-        self.context: JudgeContext[Any, Any] = JudgeContext.of(game, settings)
+        self.context: JudgeContext[Any, Any] = JudgeContext(game, settings)
         self.all_believed: Belief[Any, Any] = Belief.of(belief)
 
     @property

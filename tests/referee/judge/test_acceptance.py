@@ -36,7 +36,7 @@ class Waiting:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self.context: JudgeContext[Any, Any] = JudgeContext.of(game)
+        self.context: JudgeContext[Any, Any] = JudgeContext(game)
         self.state = game.rules.new()
         self.turn = game.notation.parse_turn(self.state, WAITING)
         self.after = game.rules.apply(self.state, self.turn)

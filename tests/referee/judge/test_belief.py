@@ -66,13 +66,13 @@ def test_confirming_places_sets_them_aside() -> None:
 
 def test_a_correction_needs_at_least_one_state(diaballik: Any) -> None:
     with pytest.raises(ValueError, match="at least one state"):
-        override_belief(JudgeContext.of(diaballik), Belief(), ())
+        override_belief(JudgeContext(diaballik), Belief(), ())
 
 
 def test_a_correction_refuses_the_old_belief_and_overrides_the_camera_on_the_named_places(
     diaballik: Any,
 ) -> None:
-    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext(diaballik)
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     seen = seen_as(diaballik, after, {"c1": "hidden"})
@@ -95,7 +95,7 @@ def test_after_a_correction_sensors_that_were_already_wrong_stay_doubted(diaball
     stuck: Belief[Any, Any] = Belief(
         (state,), (state,), observations=Observations(sensed={"a1": True, "a3": False, "d4": True, "b1": True})
     )
-    told = override_belief(JudgeContext.of(diaballik), stuck, (after,))
+    told = override_belief(JudgeContext(diaballik), stuck, (after,))
     # d4 contradicted the old belief too; a1 and a3 agreed with it and may still change.
     assert told.observations.doubted == {"d4": True}
 

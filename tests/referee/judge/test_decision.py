@@ -17,7 +17,7 @@ from vision.reading import PlaceChange
 
 @pytest.fixture(scope="module")
 def context(diaballik: Any) -> JudgeContext[Any, Any]:
-    return JudgeContext.of(diaballik)
+    return JudgeContext(diaballik)
 
 
 def decided(

@@ -83,7 +83,7 @@ def test_changes_score_by_their_lead_and_hidden_ones_score_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def context(diaballik: Any) -> JudgeContext[Any, Any]:
-    return JudgeContext.of(diaballik)
+    return JudgeContext(diaballik)
 
 
 def best(found: list[Explanation[Any, Any]], kind: ExplanationKind, changes: dict[str, str]) -> float:
@@ -115,7 +115,7 @@ def test_partial_turns_and_second_turns_have_a_lower_prior(
 @pytest.mark.parametrize("wall", ["a1:G.star/north=slider", "d4:G.star/north=slider"])
 def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(deblockle: Any, wall: str) -> None:
     """With the star on a1 gold cannot move, so teal plays twice with one block; g6, its stop, is empty again."""
-    rules, context = deblockle.rules, JudgeContext.of(deblockle)
+    rules, context = deblockle.rules, JudgeContext(deblockle)
     blocks = f"{wall} a2:T.star/north=slider b1:T.star/north=slider f7:T.star/north=slider removed=3,1"
     state = deblockle.notation.parse_state(f"teal {blocks}")
     base = deblockle.table.appearance(state)

@@ -14,33 +14,32 @@ import pytest
 from engine.registry import load
 from engine.showing import turns_by_trying
 from referee.judge.belief import Belief
-from referee.judge.explorer import MOST_LISTED, Expansion, Explorer, JudgeContext, changes_between
+from referee.judge.explorer import MOST_LISTED, Expansion, JudgeContext, changes_between
 from referee.judge.judge import judge
-from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.settings import Trigger
 from tests.effort import cases, some
 from tests.present import present
 from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 
-class EverythingExplorer(Explorer[Any, Any]):
+class EverythingConsidered(JudgeContext[Any, Any]):
     """Considers every legal turn and every unfinished one, whatever the table looks like."""
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
-        self._game = game
         self.every = cache(self._every)
 
-    def _every(self, state: Any) -> Expansion[Any, Any]:
-        table = self._game.table
+    def _every(self, state: Any) -> Expansion[Any]:
+        table = self.game.table
         before = table.appearance(state)
         groups: dict[frozenset[tuple[str, str]], list[Any]] = {}
-        turns = () if self._game.rules.outcome(state) else turns_by_trying(self._game, state, {})
+        turns = () if self.game.rules.outcome(state) else turns_by_trying(self.game, state, {})
         for turn in turns:
-            changes = changes_between(before, table.appearance(self._game.rules.apply(state, turn)))
+            changes = changes_between(before, table.appearance(self.game.rules.apply(state, turn)))
             groups.setdefault(changes, []).append(turn)
-        return Expansion(state, before, {changes: tuple(group) for changes, group in groups.items()})
+        return Expansion(before, {changes: tuple(group) for changes, group in groups.items()})
 
-    def expand(self, state: Any, could_be: Any) -> Expansion[Any, Any]:
+    def expand(self, state: Any, could_be: Any) -> Expansion[Any]:
         return self.every(state)
 
     def unfinished(self, state: Any, could_be: Any) -> tuple[Any, ...]:
@@ -90,11 +89,11 @@ def test_considering_every_turn_gives_the_same_verdict(name: str, plies: int, tr
         state = game.rules.apply(state, turns[rng.randrange(len(turns))])
     while game.awaits_roll(state):
         state = present(game.dice).rolled(state, rng.choice(present(game.dice).possible_rolls(state)).roll)
-    everything = JudgeContext(game, EverythingExplorer(game), JudgeSettings())
+    everything = EverythingConsidered(game)
     for table in [table for _ in range(cases(2)) for table in tables(game, state, rng)]:
         reading = seen_as(game, table, rng)
         told = [
-            judge(context, Belief.of([state]), [reading], trigger)[1] for context in (JudgeContext.of(game), everything)
+            judge(context, Belief.of([state]), [reading], trigger)[1] for context in (JudgeContext(game), everything)
         ]
         ours, plain = ([(one.kind, one.sentence, one.places, one.turns) for one in each.verdicts] for each in told)
         assert ours == plain
@@ -111,9 +110,9 @@ def test_two_turns_in_a_row_are_searched_only_where_turns_are_few_and_quick_to_l
     game: Any = SimpleNamespace(
         lists_turns_slowly=lists_turns_slowly, rules=SimpleNamespace(legal_turns=lambda _: tuple(range(turns)))
     )
-    assert Explorer(game).has_few_turns("a state") == few
+    assert JudgeContext(game).has_few_turns("a state") == few
 
 
 def test_a_game_is_written_on_sheets_though_it_has_no_file_of_them_to_copy() -> None:
-    assert JudgeContext.of(replace(load("number-drop"), sheet_file=None)).sheet_of("p1.a1") == "p1"
-    assert JudgeContext.of(load("diaballik")).sheet_of("a1") == ""
+    assert JudgeContext(replace(load("number-drop"), sheet_file=None)).sheet_of("p1.a1") == "p1"
+    assert JudgeContext(load("diaballik")).sheet_of("a1") == ""

@@ -21,7 +21,7 @@ def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_wrong(diaballik: An
 
 def test_a_fault_names_changed_places_and_no_hidden_ones(diaballik: Any) -> None:
     """A piece that jumped is named; hidden pieces are assumed to be where they were."""
-    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext(diaballik)
     state = diaballik.rules.new()
     jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
     seen = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece", "a7": "hidden", "g1": "hidden"})
@@ -32,7 +32,7 @@ def test_a_fault_names_changed_places_and_no_hidden_ones(diaballik: Any) -> None
 
 
 def test_breaches_are_found_from_the_believed_state_that_needs_fewest(diaballik: Any) -> None:
-    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext(diaballik)
     black = diaballik.rules.new()
     white = diaballik.table.amend(black, {}, "white")
     moved = frozenset({("b7", "empty"), ("b6", "white piece")})

@@ -313,7 +313,7 @@ def test_the_lead_is_the_same_as_with_every_turn_compared(
         heights, touched = stacks.get(place, ({}, None))
         places[place] = PooledPlace(logs, heights=heights, touched=touched)
     seen = PooledReading(places, frozenset(), 0.0, 0)
-    candidates = find_candidates(Case(JudgeContext.of(BLOCKADE), (BEFORE,), seen))
+    candidates = find_candidates(Case(JudgeContext(BLOCKADE), (BEFORE,), seen))
     assert len(candidates.others) > 1
     assert candidates.lead == plain_lead(candidates)
 

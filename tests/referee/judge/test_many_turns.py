@@ -140,7 +140,7 @@ def test_turns_after_one_that_a_hand_may_hide_explain_what_is_in_sight() -> None
     first, *others = game.rules.players_to_move(state)
     state = game.rules.apply(state, drop_of(game, state, first, Random(1)))
     seen = seen_as(game, state, {f"{first}.d14": "digit 7 60%", **under_hands(game, state, others)})
-    found = beyond_one_turn(Case(JudgeContext.of(game, JudgeSettings()), (state,), seen))
+    found = beyond_one_turn(Case(JudgeContext(game, JudgeSettings()), (state,), seen))
     assert 0 < len(found) < MOST_LISTED
     assert not any(len({place[:2] for place, _ in one.changes}) > 1 for one in found)
 

@@ -145,7 +145,7 @@ def test_an_undone_turn_is_recognised_while_the_table_still_shows_it(
     shown = frozenset(changes) if conclusion is Conclusion.FORBIDDEN else frozenset()
     best = explanation(ExplanationKind.TURN, *(changes - shown))
     decision = Decision(conclusion, (best,), shown, 0.0, alike=alike)
-    case = Case(JudgeContext.of(deblockle), (deblockle.rules.new(),), PooledReading({}, frozenset(), 0.0, 0))
+    case = Case(JudgeContext(deblockle), (deblockle.rules.new(),), PooledReading({}, frozenset(), 0.0, 0))
     refused = [frozenset(each) for each in undone]
     assert bool(undone_turns_shown(case, refused, decision)) is lies
 

@@ -27,7 +27,7 @@ HIDDEN_SETS = cases(6, 3)
 
 @pytest.fixture(scope="module", params=GAMES, ids=lambda game: game.name)
 def context(request: pytest.FixtureRequest) -> JudgeContext[Any, Any]:
-    return JudgeContext.of(request.param)
+    return JudgeContext(request.param)
 
 
 def verdict_on(
@@ -125,7 +125,7 @@ def test_a_fault_that_was_covered_is_not_put_right() -> None:
 
 
 def test_a_piece_that_may_have_come_from_two_hidden_places_is_not_followed() -> None:
-    context: JudgeContext[Any, Any] = JudgeContext.of(load("diaballik"))
+    context: JudgeContext[Any, Any] = JudgeContext(load("diaballik"))
     state = context.game.rules.new()
     looks = {"a1": "hidden", "a3": context.game.table.appearance(state)["a1"]}
     assert verdict_on(context, state, looks, Trigger.DECLARED).kind is VerdictKind.ACCEPTED

@@ -172,7 +172,7 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
 
 def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, believed: Any) -> None:
     """Fewer than three changed places are a broken rule rather than three turns."""
-    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    context: JudgeContext[Any, Any] = JudgeContext(deblockle)
     after = played(deblockle, believed, ("c1-c2=slider-c1", "a5-b5=slider-a5", "f2-e2=cross-f2"))
     before, shown = deblockle.table.appearance(believed), deblockle.table.appearance(after)
     changes = changes_between(before, shown)
@@ -184,7 +184,7 @@ def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, 
 
 
 def test_three_turns_that_only_sensors_know_are_more_than_two(deblockle: Any, believed: Any) -> None:
-    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    context: JudgeContext[Any, Any] = JudgeContext(deblockle)
     state = played(deblockle, believed, TWO)
     third = next(turn for turn in deblockle.rules.legal_turns(state) if turn.start == "a3")
     before, after = (deblockle.table.appearance(one) for one in (believed, deblockle.rules.apply(state, third)))

@@ -22,7 +22,7 @@ from referee.judge.turns import find_two_written_turns
 from tests.effort import cases
 
 GAME: Any = load("number-drop")
-CONTEXT: JudgeContext[Any, Any] = JudgeContext.of(GAME)
+CONTEXT: JudgeContext[Any, Any] = JudgeContext(GAME)
 FLOOR = JudgeSettings().probability_floor
 ROLLS = ("2,3,3,3,I", "1,4,4,4,L", "1,1,2,2,O", "1,1,1,*,O", "2,3,3,3,O")
 """Rolls with few turns, often of digits that can be circled."""

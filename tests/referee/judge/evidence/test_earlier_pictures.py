@@ -213,7 +213,7 @@ def test_a_disc_is_left_as_read_if_it_looks_otherwise_or_all_discs_do(otherwise:
 
 
 def test_a_touched_disc_keeps_its_earlier_picture_until_a_turn_is_accepted() -> None:
-    context, state = JudgeContext.of(DIABALLIK), DIABALLIK.rules.new()
+    context, state = JudgeContext(DIABALLIK), DIABALLIK.rules.new()
     looks = DIABALLIK.table.appearance(state)
     first = {place: PooledPlace({look: 0.0}, picture=picture(0.0)) for place, look in looks.items()}
     later = {place: PooledPlace({look: 0.0}, picture=picture(0.5)) for place, look in looks.items()}

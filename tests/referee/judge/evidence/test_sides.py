@@ -138,7 +138,7 @@ def test_unseen_sides_contradict_no_turn(deblockle: Any, diaballik: Any) -> None
 
 
 def test_a_block_was_turned_in_place_if_its_top_stays_and_its_sides_are_impossible(deblockle: Any) -> None:
-    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    context: JudgeContext[Any, Any] = JudgeContext(deblockle)
     state = deblockle.rules.new()
     table = seen_as(deblockle, state)
     top = deblockle.table.appearance(state)["c1"]
