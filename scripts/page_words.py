@@ -115,7 +115,7 @@ _SILENT = frozenset(
         "referee/judge/explanations.py",
         "referee/judge/settings.py",
         "referee/judge/verdict.py",
-        "referee/web/drawing/sheets.py",
+        "referee/web/drawing/table.py",
         "referee/web/guard.py",
         "referee/web/languages.py",
         "referee/languages.py",

@@ -28,7 +28,7 @@ from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
-from referee.web.drawing.boards import RINGS
+from referee.web.drawing.table import RINGS
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
 

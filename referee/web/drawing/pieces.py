@@ -1,17 +1,109 @@
-"""Draws what stands on a square, seen from above: blocks, discs, stacks of pyramids, and ink.
+"""Draws what stands on a square, seen from above: blocks, discs, stacks of pyramids, and ink; and dice. All as SVG.
 
-Each drawing fills a square of side 100 units centred on (0, 0). The y axis points down.
+Presentation goes into attributes, because the page's content security policy blocks ``style`` attributes.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from xml.etree import ElementTree as ET
 
 from common.phrases import Phrase
 from engine.support.looks import Look
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import COLOURS, GREY, letter_of
-from referee.web.drawing.svg import DARK_INK, LIGHT_INK, RGB, Element, Point, add, ink_on, path, points, shade, words
+
+RGB = tuple[int, int, int]
+Point = tuple[float, float]
+Element = ET.Element
+
+DARK_INK, LIGHT_INK = "#1d1710", "#fffdf6"
+_MIDDLE_GREY = 128.0
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML forbids; with one of them in a player's name, a browser would show no drawing at all."""
+
+
+def number(value: float) -> str:
+    """Format a length with at most one decimal."""
+    return f"{round(value, 1):g}"
+
+
+def element(tag: str, **attributes: str | float) -> Element:
+    """Create an element; the keyword ``stroke_width`` becomes ``stroke-width``, and ``class_`` becomes ``class``."""
+    return Element(tag, {_name(name): _value(value) for name, value in attributes.items()})
+
+
+def add(parent: Element, tag: str, **attributes: str | float) -> Element:
+    """Create an element as ``element`` does and append it to ``parent``."""
+    child = element(tag, **attributes)
+    parent.append(child)
+    return child
+
+
+def words(parent: Element, x: float, y: float, said: str, **attributes: str | float) -> Element:
+    """Add a text centred on x with its baseline at y."""
+    text = add(parent, "text", x=x, y=y, **attributes)
+    text.text = said
+    return text
+
+
+def points(corners: Iterable[Point]) -> str:
+    """Format corners for the attribute ``points``."""
+    return " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+
+
+def path(corners: Iterable[Point]) -> str:
+    """Format a line through these points for the attribute ``d``."""
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in corners)
+
+
+def shade(colour: RGB, lighter: float = 0.0) -> str:
+    """Format a colour, mixed with white by ``lighter`` (0 to 1), or with black (0 to -1)."""
+    goal = 255 if lighter > 0 else 0
+    red, green, blue = (round(part + (goal - part) * abs(lighter)) for part in colour)
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def ink_on(colour: RGB) -> str:
+    """Return the text colour with the better contrast on a colour."""
+    red, green, blue = colour
+    return DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > _MIDDLE_GREY else LIGHT_INK
+
+
+def picture(kind: str, title: str, description: str, left: float, top: float, width: float, height: float) -> Element:
+    """Create an SVG root of this class, with a title and description for screen readers.
+
+    The size in pixels is only a default. It sets the aspect ratio, so a page can limit width and height.
+    """
+    drawn = element(
+        "svg",
+        xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=height,
+        viewBox=" ".join(number(part) for part in (left, top, width, height)),
+        class_=kind,
+        role="img",
+        text_anchor="middle",
+        font_family="system-ui,sans-serif",
+    )
+    add(drawn, "title").text = title
+    add(drawn, "desc").text = description
+    return drawn
+
+
+def written(drawn: Element) -> str:
+    """Serialize an element."""
+    return _NOT_XML.sub("\ufffd", ET.tostring(drawn, encoding="unicode"))
+
+
+def _name(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _value(value: str | float) -> str:
+    return value if isinstance(value, str) else number(value)
+
 
 SQUARE = 100.0
 """The side of a square in drawing units."""
@@ -146,3 +238,39 @@ def _pyramid(into: Element, piece: Look, y: float, *, is_top: bool) -> None:
     add(into, "polygon", points=points(corners), fill="none", stroke=outline, stroke_width=2)
     if is_top:
         words(into, 0, y + 9, letter_of(piece), font_size=26, fill=ink_on(colour), font_weight=700)
+
+
+_SIDE, _GAP = 100.0, 26.0
+_IVORY = (250, 246, 234)
+_PIPS: Mapping[str, str] = MappingProxyType({"1": "c", "2": "ai", "3": "aci", "4": "agbi", "5": "agcbi", "6": "adgbfi"})
+"""The positions of each face's pips: a, d, g down the left, c in the middle, b, f, i down the right."""
+_SPOTS = MappingProxyType(
+    {"a": (-1, -1), "d": (-1, 0), "g": (-1, 1), "c": (0, 0), "b": (1, -1), "f": (1, 0), "i": (1, 1)}
+)
+
+
+def draw_dice(faces: Sequence[str], names: Sequence[str] = ()) -> Element:
+    """Draw a roll. ``names`` are the dice's colours if they differ. Faces other than 1 to 6 are drawn as text."""
+    wide = len(faces) * (_SIDE + _GAP) + _GAP
+    listed = [f"{name} {face}" for name, face in zip(names, faces, strict=True)] if names else list(faces)
+    drawn = picture("dice", "Dice", ", ".join(listed), 0, 0, wide, _SIDE + 2 * _GAP)
+    edges = {"x": 2.0, "y": 2.0, "width": wide - 4, "height": _SIDE + 2 * _GAP - 4}
+    add(drawn, "rect", **edges, rx=22, fill="#2f5a44", stroke="#5a3a20", stroke_width=4)
+    has_dots = set(faces) <= set(_PIPS)
+    for place, face in enumerate(faces):
+        colour = COLOURS.get(names[place], _IVORY) if names else _IVORY
+        left = _GAP + place * (_SIDE + _GAP)
+        middle = (left + _SIDE / 2, _GAP + _SIDE / 2)
+        add(drawn, "rect", x=left + 3, y=_GAP + 6, width=_SIDE, height=_SIDE, rx=20, fill="#000", opacity=0.35)
+        side = {"x": left, "y": _GAP, "width": _SIDE, "height": _SIDE, "rx": 20.0}
+        add(drawn, "rect", **side, fill=shade(colour), stroke=shade(colour, -0.45), stroke_width=3)
+        if has_dots:
+            for spot in _PIPS[face]:
+                right, down = _SPOTS[spot]
+                at = {"cx": middle[0] + 27 * right, "cy": middle[1] + 27 * down}
+                add(drawn, "circle", **at, r=9.5, fill=ink_on(colour))
+        else:
+            ink = ink_on(colour) if names else DARK_INK
+            sign = "★" if face == "*" else face
+            words(drawn, middle[0], middle[1] + 24, sign, font_size=66, font_weight=700, fill=ink)
+    return drawn

@@ -11,9 +11,8 @@ from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.rendering.board_text import DrawnBoard
 from referee.session.feed import TableSnapshot
-from referee.web.drawing.boards import RINGS
 from referee.web.drawing.pieces import stack_in
-from referee.web.drawing.table import _say_in, draw_table
+from referee.web.drawing.table import RINGS, _say_in, draw_table
 from tests.present import present
 
 SVG = "{http://www.w3.org/2000/svg}"
