@@ -47,6 +47,7 @@ OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
 LITTLE_ROOM_BYTES = 200 * 1024 * 1024
 NO_ROOM_BYTES = 5 * 1024 * 1024
+"""Free space below which the doctor warns, and below which it finds a fault: soon nothing can be recorded."""
 
 Version = Callable[[str], str]
 

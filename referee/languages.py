@@ -29,6 +29,7 @@ FILE = "as a file"
 WHERE_KNOWN = "where known"
 """The form of messages from other programs and libraries: translated if possible, else copied."""
 _MOST_KEPT = 20_000
+"""The most translations kept, so that what people type can't fill the memory."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MOST_ATTEMPTS = 5_000
 """The most attempts to match one text: about 200 ms. The referee's own sentences take up to 2,806."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from vision.frame import Image
 
 _READ_TIMEOUT_S = 10.0
+"""How long, in seconds, to wait for a picture: a USB camera takes a few to open."""
 _MOST_FAULTS = 2
 """After that many faults in a row, a camera is given up."""
 

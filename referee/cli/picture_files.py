@@ -366,6 +366,7 @@ def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] |
 
 
 _DIGITS = 4
+"""Decimals of probabilities in JSON."""
 
 
 def read_tiles(
@@ -444,6 +445,7 @@ def _print_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) ->
 
 _NOT_RESTED = "the pictures ended before the dice lay flat and still in two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
+"""How long, in seconds, to wait for a picture: a USB camera takes a few to open."""
 _RESTING_SHARE = 0.12
 """The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
 _LEAST_PROBABILITY = 0.5

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
 
 _LISTEN_S = 0.1
+"""How often, in seconds, a question looks whether it is over while nothing is typed."""
 _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"

@@ -27,11 +27,13 @@ from referee.errors import CorrectionError, UnreachableError
 MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 15.0
+"""The longest command, more than any valid one; how long a client may take to send it, and the referee to answer."""
 _MOST_CLIENTS = 16
 """Clients read at once; a person has one. Further ones are closed."""
 _RETRY_S = 0.1
 """The wait after a failed accept: short for a person, long enough to leave the processor alone."""
 _LONGEST_ADDRESS = 100
+"""The longest path, in bytes, of a Unix socket that is bound by its name: Linux takes 107."""
 
 
 def socket_path(journal: Path) -> Path:

@@ -253,6 +253,7 @@ COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discrimina
 """Validates a JSON object as a command; raises pydantic's ValidationError."""
 
 _MOST_FAULTS = 3
+"""Faults of a command that are told."""
 _WHAT_IS_WRONG = MappingProxyType(
     {
         "string_pattern_mismatch": "expected one line of printable characters",

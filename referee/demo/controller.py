@@ -32,6 +32,7 @@ _SETTLE_S = 2.0
 _PRESS_S = 5.0
 _LINK_S = 30.0
 _HELD_S = 0.05
+"""The longest wait for a press to be reported and for the link, in real seconds, and how long a press lasts."""
 
 _PINS = """
 board = "pico"

@@ -25,9 +25,11 @@ _BALL = (46, 118, 242)
 _DARK = 32
 _LIGHT_SQUARE, _DARK_SQUARE = (196, 214, 226), (176, 196, 210)
 _PAPER, _GRID_LINE, _RED = (244, 248, 250), (190, 190, 190), (40, 40, 200)
+"""The picture's measures in pixels, lines of words, and colours (blue, green, red), chosen by eye."""
 _NUMBER_PX, _NAMES_PX = 26, 30
 """Room for the number of a row, and below the squares for the names of columns and sheet."""
 _LEAST_PANEL_PX = 380
+"""The least width of the words beside the camera's picture."""
 _BASE_SHARES = {"large": 0.84, "medium": 0.65, "small": 0.47}
 """The side of a pyramid's base as a share of the square, by size."""
 _FACE_LIGHTS = (0.25, -0.1, -0.35, 0.05)

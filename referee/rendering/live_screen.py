@@ -35,6 +35,7 @@ _ROOMY_LINES = 34
 _BESIDE = 30
 """Columns needed for words beside the board."""
 _MOST_SHOWN = 60
+"""Lines kept of what was said; more than any terminal shows."""
 _FRAME_LINES = 3
 """Heading, rule and keys."""
 _LEAST_SAID = 3

@@ -26,6 +26,7 @@ _READ, _DOUBTFUL, _HIDDEN = (255, 255, 255), (60, 60, 255), (200, 60, 200)
 _SURE_PROBABILITY = 0.9
 """Probability below which a look is written in red."""
 _TINT = 0.5
+"""How much a hidden place is tinted, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def _tint(picture: Image, corners_px: FloatArray) -> None:
 
 
 _STILL_WIDTH_PX = 1000
+"""The width of a still, which pages and READMEs show without scaling."""
 CODECS = {".mp4": "mp4v", ".avi": "MJPG", ".mkv": "MJPG"}
 
 

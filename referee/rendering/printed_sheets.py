@@ -33,6 +33,7 @@ MARGIN_MM = 10.0
 RULER_HEIGHT_MM = 30.0
 _HEADING_HEIGHT_MM = 26.0
 _LABEL_HEIGHT_MM = 6.0
+"""Measures of every page: its ruler, its white margin (most printers need 5 mm), and room for its words."""
 _MAP_MM = (42.0, 20.0)
 """The room for the drawing of where the markers lie: its width and height."""
 _MAP_INSIDE = 0.72
@@ -348,6 +349,7 @@ _GRID_LINE_MM = 0.6
 _LETTER_WIDTH = 0.6
 """About the width of a letter or digit of Helvetica, as a share of its size."""
 _STAR_WIDTH = 0.82
+"""The same of a star of ZapfDingbats."""
 _STAR = "\N{BLACK STAR}"
 _STAR_SIZE = 0.8
 """Size of the font for a home star, as a share of a square's side: the star is 0.6 of a side wide."""
@@ -506,6 +508,7 @@ _CELL_LINE_MM = 0.3
 _GREY = (0.45, 0.45, 0.45)
 _NAME_GREY = 0.5
 _RED = (0.85, 0.1, 0.1)
+"""Sides of the boxes, room between and above them, and lines: to be written in with any pen."""
 _TEXT_DROP = 0.12
 """Distance of a text's baseline below a box's centre, in millimetres per point of its size."""
 

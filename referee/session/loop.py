@@ -13,6 +13,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 RETRY_S = 1.0
+"""How long, in seconds, to wait before a camera that failed is read again."""
 TICK_S = 0.2
 """Seconds between black frames."""
 _READ_TIMEOUT_S = 2.0

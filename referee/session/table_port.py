@@ -245,6 +245,7 @@ def as_jpeg(image: Image) -> bytes:
 
 
 ANSWER_TIMEOUT_S = 15.0
+"""How long, in seconds, a sender waits for a reply; a verdict takes well under one."""
 MOST_WAITING = 32
 """The most commands that may wait for a reply at once; people at a table never give as many."""
 _MOST_REMEMBERED = 500

@@ -30,12 +30,14 @@ CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
 BOARD = calibration.parse_board(CHARUCO)
 CALIBRATION_PICTURES = 15
 BETWEEN_PICTURES_S = 2.0
+"""Pictures taken for a calibration, and the seconds between them, in which the board is held differently."""
 
 _CAMERA_FILE = "camera.txt"
 """Names the camera that took the pictures of a folder."""
 
 _MOST_PICTURES = 25
 _FEWEST_PICTURES = 8
+"""Pictures kept on the page, and the fewest to calibrate by."""
 _STILL_SHARE = 0.004
 """The most the board may move between two pictures and count as still, as a share of the picture's width."""
 _LIKE_SHARE = 0.06
@@ -43,6 +45,7 @@ _LIKE_SHARE = 0.06
 _NEAR_EDGE = 0.28
 """How near the board must come to a corner of the picture to count as in it, as a share of width and height."""
 _TILT_DEG = 15.0
+"""The tilt from which a board counts as held askew."""
 _USUAL_FOCAL = 0.85
 """The assumed focal length of an uncalibrated camera, in picture widths."""
 

@@ -43,6 +43,7 @@ from vision.images import decode_photo, write_image
 
 _MOST_LINES = 200
 _WIDTH = 200
+"""Lines of a dialogue that are kept, and its width in columns, so that none is wrapped."""
 
 
 class PageDialogue:
@@ -506,6 +507,7 @@ class SetUpPage:
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
 _MOST_CHARACTERS = 2000
+"""The largest photo, more than a phone's, and the longest answer."""
 _PHOTO = "/photo"
 
 

@@ -36,8 +36,10 @@ _GLARE_SHARE = 0.01
 """Share of the picture, 0 to 1, from which glare is reported."""
 _FEWEST_EDGES = 50
 _CONTRAST = 40.0
+"""Edges needed to judge the sharpness by, and the grey steps from which an edge counts."""
 _EDGE_WINDOW = np.ones((13, 13), np.uint8)
 _SHARPEST = 0.9
+"""The share of edges that may be blurrier than the one that counts: a picture may be blurred beside the board."""
 _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200, 60, 200)
 
 

@@ -167,6 +167,7 @@ class _ViewersStream(StreamingResponse):
 _KEY_BYTES = 32
 _CODE_DIGITS = 8
 _OTHERS_MAY = 0o077
+"""The length of the signing key and of a code; the file modes that the key's file must not have."""
 _LOCAL_NAMES = frozenset({"localhost"})
 _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
 """The suffixes that home networks append to a machine's name. Nobody can register a public name with one of them."""
@@ -220,6 +221,7 @@ STRANGERS = RateLimit(120, 10)
 _READS_AT_ONCE, _READS_OF_DEVICE = 16, 2
 """Reading requests worked on at once, in all and by device; the owner's need no turn. The server has 40 threads."""
 _MOST_KEYS = 1000
+"""Addresses and devices whose limits are kept; the oldest is forgotten first."""
 _NOT_KEPT = Phrase("The referee can't keep this device on its disk. The owner's `./run doctor` says why.")
 
 

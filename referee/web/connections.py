@@ -35,6 +35,7 @@ _COMING = RateLimit(64, 4)
 _CLOSED_AT_ONCE = 64
 """Unwelcome connections closed before the page's thread does anything else; a millisecond's work."""
 _KEEP_ALIVE_S = 5
+"""How long, in seconds, an idle connection stays open for the page's next request."""
 _UNHEARD_MS = 60_000
 """The time after which a connection ends whose other side confirms nothing: a phone that has left the network, perhaps.
 

@@ -33,8 +33,10 @@ from referee.web.documents import RefusalDocument
 MOST_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 10.0
 UPLOAD_TIMEOUT_S = 60.0
+"""The longest body but a photo's, and how long it, or a photo, may take to arrive."""
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 _MOST_FIELDS = 1000
+"""The most fields of a form; the largest of ours has one for each square."""
 NO_UPLOADS: Mapping[str, int] = MappingProxyType({})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADERS: Mapping[str, str] = MappingProxyType(

@@ -54,8 +54,10 @@ from referee.web.views import OwnerPages
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000
 _PORTS_TRIED = 20
+"""The page's usual port, and how many are tried from it while others use them."""
 _STATIC = Path(__file__).with_name("static")
 _GRACE_S = 2
+"""How long, in seconds, open requests may take when the page stops."""
 _WAITING = 4096
 """Connections that the system keeps until they are accepted, so that an owner's need not try again after a crowd's."""
 _SAME_ERROR = RateLimit(3, 1 / 60)

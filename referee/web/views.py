@@ -35,6 +35,7 @@ from referee.web.languages import COOKIE, Site, language_of, page_options, trans
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
 _SAID_S = 30
+"""How long, in seconds, the browser keeps a reply for the next page."""
 _YEAR_S = 365 * 24 * 3600
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""

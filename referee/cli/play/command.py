@@ -495,6 +495,7 @@ class PlaySession:
 
 _MOST_LISTED_ON_DEMAND = 20
 _MOST_SEARCHED = 100_000
+"""Turns listed by `turns`, which fit on a terminal, and turns searched for them, so that an answer comes soon."""
 
 
 def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) -> Sequence[Any]:

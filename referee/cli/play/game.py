@@ -358,6 +358,7 @@ def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player],
 
 
 _MOST_LOOKED_AT = 20
+"""Newest files among which an unfinished game is looked for, so that a folder of many is quick."""
 _AUTOMATIC = re.compile(r"(.+)-\d{4}-\d\d-\d\d-\d{6}(?:-\d+)?\.txt")
 """The name of a file that was saved under an automatic name, beginning with the game's."""
 

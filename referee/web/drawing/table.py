@@ -41,6 +41,7 @@ _LEFT, _TOP, _RIGHT, _BELOW = 60.0, 120.0, 40.0, 70.0
 """A sheet's margins around its squares, in drawing units. They hold the names of columns and rows."""
 _LINE_BOX = 90.0
 _BOX, _BOX_GAP, _GROUP_GAP, _TITLE = 66.0, 10.0, 34.0, 44.0
+"""Sides of the boxes around a sheet, the room between them, between groups, and for a title, in drawing units."""
 _UNIT = 13.0
 """The side of one square of a shape drawn in a box."""
 _PAPER, _LINE, _PEN, _NAME = "#fdfaf0", "#8b8778", "#1c3f94", "#5c5848"
