@@ -183,7 +183,7 @@ def _private_texts(value: Any, choices: frozenset[str], names: frozenset[str]) -
 
 MOST_PICTURES = 12
 """The most pictures of verdicts to include; older ones are left out."""
-MOST_TEXT_BYTES = 1024 * 1024
+MOST_KEPT_BYTES = 1024 * 1024
 """The largest text file; the beginning of a longer text is left out."""
 _AT_ONCE = 1000
 """The most events to read at once, so that a long journal takes little memory."""
@@ -266,6 +266,6 @@ def _line(number: int, event: Event, anonymizer: Anonymizer) -> str:
 
 def _last_part(text: str) -> bytes:
     whole = text.encode()
-    if len(whole) <= MOST_TEXT_BYTES:
+    if len(whole) <= MOST_KEPT_BYTES:
         return whole
-    return b"(what came before is left out)\n" + whole[-MOST_TEXT_BYTES:].partition(b"\n")[2]
+    return b"(what came before is left out)\n" + whole[-MOST_KEPT_BYTES:].partition(b"\n")[2]

@@ -27,6 +27,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP})
 
 _CHECK_EVERY_S = 3600.0
 """How often, in seconds, to check whether a new day has begun."""
+_NO_ROOM = "no room on the disk for the copy {target}: free some space"
 
 
 def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None:
@@ -132,7 +133,9 @@ def _copy_faults(target: Path) -> Iterator[None]:
             code = sqlite3.SQLITE_FULL
         match code:
             case sqlite3.SQLITE_FULL:
-                raise errors.JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
+                raise errors.JournalFullError(
+                    "no room on the disk for the copy {target}: free some space", target
+                ) from error
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
                 raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error}") from error
             case sqlite3.SQLITE_IOERR if error.sqlite_errorcode != sqlite3.SQLITE_IOERR_READ:
@@ -168,7 +171,9 @@ def replace(
         raise
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise errors.JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
+            raise errors.JournalFullError(
+                "no room on the disk for the copy {target}: free some space", target
+            ) from error
         raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
     finally:
         with suppress(OSError):

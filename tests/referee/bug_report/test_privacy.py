@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.findings import Finding
-from referee.bug_report import LEFT_OUT, MOST_TEXT_BYTES, Anonymizer, gather, secrets_of, settings_text, zipped
+from referee.bug_report import LEFT_OUT, MOST_KEPT_BYTES, Anonymizer, gather, secrets_of, settings_text, zipped
 from referee.commands.values import Correct, EnterTurn, NewGame, OfferDraw, TakeBack
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
@@ -168,7 +168,7 @@ def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
     said = [f"line {number}" for number in range(100_000)]
     files = {file.name: file for file in gather(configured({"journal.path": path}), (), said)}
     assert {"versions.txt", "settings.txt", "said.txt", "game.jsonl"} <= set(files)
-    assert len(files["said.txt"].content) <= MOST_TEXT_BYTES + 100
+    assert len(files["said.txt"].content) <= MOST_KEPT_BYTES + 100
     assert str(files["said.txt"].text).endswith("line 99999")
     rows = [json.loads(line) for line in str(files["game.jsonl"].text).splitlines()]
     assert [row["kind"] for row in rows] == ["new game", "set up", "turn"]
