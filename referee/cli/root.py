@@ -53,9 +53,9 @@ _PIECES = _commands(
 )
 _HARDWARE = _commands(
     ("calibrate", ".calibration", "Measure a camera's lens with a printed board."),
-    ("lights", ".squares", "Learn which light is which square, and try the lights."),
-    ("sensors", ".squares", "Show the switches under the squares, and learn which is where."),
-    ("firmware", ".firmware", "Put the firmware on a microcontroller, and check it."),
+    ("lights", ".hardware", "Learn which light is which square, and try the lights."),
+    ("sensors", ".hardware", "Show the switches under the squares, and learn which is where."),
+    ("firmware", ".hardware", "Put the firmware on a microcontroller, and check it."),
 )
 _TOOLS = _commands(
     ("print", ".calibration", "Make sheets to print, true to scale."),

@@ -258,7 +258,7 @@ def test_a_command_waits_for_a_referee_that_restarts_after_it_was_killed(
             referee.enter_context(CommandSocket(path, commands))
             threading.Thread(target=respond).start()
 
-        monkeypatch.setattr("referee.cli.client.time", SimpleNamespace(monotonic=lambda: 0.0, sleep=listen))
+        monkeypatch.setattr("referee.cli.entries.time", SimpleNamespace(monotonic=lambda: 0.0, sleep=listen))
         assert run("take-back").stdout == "Taken back. The running game shows it.\n"
 
 
