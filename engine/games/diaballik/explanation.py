@@ -44,7 +44,7 @@ from engine.games.diaballik.turns import (
     receivers,
     visible,
 )
-from engine.support.breaches import PieceBreaches, game_over_breach, pair_squares
+from engine.support.breaches import PieceBreaches, Wording, game_over_breach, pair_squares
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.values import Appearance, Breach, Place
 
@@ -235,34 +235,25 @@ def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None:
     """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
+    words = Wording(place=places[0], other_place=places[1], player=now.player, opponent=other(now.player))
     if not visible(start, 0) >> end & 1:
-        sentence = Phrase(
-            "The ball can't be passed from {place} to {other_place}: they share no row, column or diagonal.",
-            places[0],
-            places[1],
+        sentence = words.said(
+            "The ball can't be passed from {place} to {other_place}: they share no row, column or diagonal."
         )
         return Breach("pass-not-straight", sentence, TAKE_BACK, places)
     between = between_squares(start, end)
     barred = between & now.foes
     if barred:
         named = GRID.names_of(barred)
-        sentence = Phrase(
-            "The pass from {place} to {other_place} goes over the {opponent} piece on {places}.",
-            places[0],
-            places[1],
-            other(now.player),
-            named[0],
+        sentence = words.said(
+            "The pass from {place} to {other_place} goes over the {opponent} piece on {places}.", places=named[0]
         )
         return Breach("pass-blocked", sentence, TAKE_BACK, (places[0], *named, places[1]))
     jumped = between & now.pieces
     if jumped and not now.options.pass_over_own:
         named = GRID.names_of(jumped)
-        sentence = Phrase(
-            "The pass from {place} to {other_place} goes over {player}'s own piece on {places}.",
-            places[0],
-            places[1],
-            now.player,
-            named[0],
+        sentence = words.said(
+            "The pass from {place} to {other_place} goes over {player}'s own piece on {places}.", places=named[0]
         )
         return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))
     return None
@@ -564,16 +555,9 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
                 )
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
-                sentence = Phrase(
-                    "The {player} piece from {start} went to {place}, where a {foe} piece stood.",
-                    player,
-                    start,
-                    place,
-                    foe,
-                )
-                remedy = Phrase(
-                    "Put the {player} piece back on {start} and the {foe} one on {place}.", player, start, foe, place
-                )
+                words = Wording(player=player, foe=foe, start=start, place=place)
+                sentence = words.said("The {player} piece from {start} went to {place}, where a {foe} piece stood.")
+                remedy = words.said("Put the {player} piece back on {start} and the {foe} one on {place}.")
                 found.append(Breach("square-taken", sentence, remedy, (start, place)))
     return found
 
