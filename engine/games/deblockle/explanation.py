@@ -13,7 +13,7 @@ from enum import IntEnum, auto
 from types import MappingProxyType
 from typing import NamedTuple
 
-from common.phrases import Phrase, either, joined, listed
+from common.phrases import Phrase, joined, listed
 from engine.errors import ContradictionError
 from engine.games.deblockle.state import (
     GOAL,
@@ -193,37 +193,32 @@ class Explanation(NamedTuple):
     breaches: tuple[Breach, ...]
 
 
-def put_back(state: DeblockleState, square: int) -> str:
-    """Return the instruction to restore the block that stood on a square, including its known sides."""
+def _words_of_block(state: DeblockleState, square: int) -> tuple[Wording, bool]:
+    """Return the words for the block that stood on a square, and whether its sides are known."""
     block = state.by_square()[square]
     cube = state.options.cube
-    facings = cube.facings(block.mask)
-    return either(
-        len(facings) == 1,
-        "Put the {owner} block back on {place} with {top} up and {facing} facing {toward}.",
-        "Put the {owner} block back on {place} with {top} up.",
-        owner=block.owner,
-        place=PLACES[square],
-        top=cube.top(block.mask),
-        facing=facings[0][SIDES[0]],
-        toward=TOWARDS[SIDES[0]],
+    (facing, *others) = cube.facings(block.mask)
+    toward = {"facing": facing[SIDES[0]], "toward": TOWARDS[SIDES[0]]}
+    return Wording(owner=block.owner, place=PLACES[square], top=cube.top(block.mask), **toward), not others
+
+
+def put_back(state: DeblockleState, square: int) -> str:
+    """Return the instruction to restore the block that stood on a square, including its known sides."""
+    words, is_known = _words_of_block(state, square)
+    return words.said(
+        "Put the {owner} block back on {place} with {top} up and {facing} facing {toward}."
+        if is_known
+        else "Put the {owner} block back on {place} with {top} up."
     )
 
 
 def turn_back(state: DeblockleState, square: int) -> str:
     """Return the instruction to restore the sides of a block that was turned in place."""
-    block = state.by_square()[square]
-    cube = state.options.cube
-    facings = cube.facings(block.mask)
-    return either(
-        len(facings) == 1,
-        "Turn the {owner} block on {place} until {facing} faces {toward}, {top} still up.",
-        "Turn the {owner} block on {place} as it stood, {top} still up.",
-        owner=block.owner,
-        place=PLACES[square],
-        facing=facings[0][SIDES[0]],
-        toward=TOWARDS[SIDES[0]],
-        top=cube.top(block.mask),
+    words, is_known = _words_of_block(state, square)
+    return words.said(
+        "Turn the {owner} block on {place} until {facing} faces {toward}, {top} still up."
+        if is_known
+        else "Turn the {owner} block on {place} as it stood, {top} still up."
     )
 
 
