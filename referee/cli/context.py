@@ -228,6 +228,11 @@ def agrees(question: str, *, default: bool = False) -> bool:
         click.echo(spoken(Phrase("Error: invalid input")))
 
 
+def ask(question: str) -> str:
+    """Ask for a line of text as it is typed; raises EOFError at the end of the input."""
+    return input(spoken(question))
+
+
 def ask_line(question: str, default: str) -> str:
     """Ask for a line of text; Enter takes the default."""
     prompt = _last_line(f"{spoken(question)}{f' [{default}]' if default else ''}:")

@@ -110,7 +110,7 @@ def setup_command(
     with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
         table = TableSetup(game, folder, shared_camera.look, cli.utc_now().date(), paper, dict(kept.values))
         table.cameras = usb_cameras(Path("/"))
-        table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=input)
+        table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=cli.ask)
         table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)
         run = SetUpRun(steps_of(game), table, kept)
         is_whole = _walk(run, camera)
@@ -356,7 +356,7 @@ def _ask(step: SetupStep, table: TableSetup) -> str:
     if not forms:
         return cli.ask_line(question, step.default)
     for number, form in enumerate(forms, start=1):
-        cli.say(f"  {number}  {form.button}")
+        cli.say(joined((f"  {number}", form.button), "  "))
     choice = ""
     while not choice:
         choice = cli.ask_line(question, "")

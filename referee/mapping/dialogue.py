@@ -14,9 +14,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 from rich.console import Console
-from rich.text import Text
 
-from common.phrases import Phrase, counted, joined, shortened
+from common.phrases import Phrase, counted, either, joined, shortened
 from hardware.lights.light_map import LightMap
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal
 from referee.wiring.plan import SwitchReport
@@ -356,12 +355,12 @@ def assign_lights(
         location = None if finder is None or light <= watched else finder.find(light, show)
         watched = max(watched, light)
         if location is not None and location.place is not None and not location.doubt:
-            say(f"Light {light}: {location.place}.")
+            say(Phrase("Light {light}: {place}.", light, location.place))
             assignment.answer(location.place)
             continue
         if location is not None:
-            near = f", nearest to {location.place}" if location.place else ""
-            say(f"Light {light}: I am not sure: {location.doubt}{near}.")
+            near = Phrase(", nearest to {place}", location.place) if location.place else ""
+            say(Phrase("Light {light}: I am not sure: {doubt}{near}.", light, location.doubt, near))
         if not _ask_about(assignment, light, show, ask, say):
             return False
     return True
@@ -403,14 +402,17 @@ def assign_switches(
         report = switches()
         was_there, is_there = is_there, _is_readable(report, is_there)
         if was_there is not None and was_there != is_there:
-            say("The board answers again." if is_there else "The board does not answer; I wait for it.")
+            say(either(is_there, "The board answers again.", "The board does not answer; I wait for it."))
         if report is not None:
             if was_there is None and is_there:
                 _say_if_any(say, _initially_closed(report))
             if not doubted and (doubted := _rectangle(report)):
                 say(
-                    f"Switches {', '.join(map(str, doubted))} can't be read now. Without diodes, take the other pieces "
-                    "off, so that only this one is on the board. With diodes, look for a loose wire."
+                    Phrase(
+                        "Switches {numbers} can't be read now. Without diodes, take the other pieces off, so that only "
+                        "this one is on the board. With diodes, look for a loose wire.",
+                        ", ".join(map(str, doubted)),
+                    )
                 )
             for closed in _new_closings(report):
                 _say_if_any(say, assignment.process_closings(closed))
@@ -439,7 +441,10 @@ def _initially_closed(report: SwitchReport) -> str:
     closed = [str(number) for number, is_closed in enumerate(report.closed) if is_closed]
     if not closed:
         return ""
-    return f"Closed already: {shortened(closed)}. Take every piece off the board; a switch that stays closed is stuck."
+    return Phrase(
+        "Closed already: {numbers}. Take every piece off the board; a switch that stays closed is stuck.",
+        shortened(closed),
+    )
 
 
 def _rectangle(report: SwitchReport) -> list[int]:
@@ -464,19 +469,19 @@ def _new_closings(report: SwitchReport) -> list[list[int]]:
     return [switches for _, switches in moments]
 
 
-UNFINISHED = "The input ended before the map was finished; nothing was written."
+UNFINISHED = Phrase("The input ended before the map was finished; nothing was written.")
 
 
 def line_printer(console: Console) -> Callable[[str], None]:
     """Return a function that prints a sentence."""
-    return lambda sentence: console.print(Text(sentence), soft_wrap=True)
+    return lambda sentence: console.print(sentence, soft_wrap=True, markup=False, emoji=False, highlight=False)
 
 
 def saved_map_sentence(kind: str, path: Path, named: Path | None, setting: str) -> str:
     """Say where a map was written, and which ``setting`` to change, unless it names the map already."""
     if named is not None and named.resolve() == path.resolve():
-        return f"The {kind} is in {path}, which the settings name already."
-    return f"The {kind} is in {path}; {setting} uses it."
+        return Phrase("The {kind} is in {path}, which the settings name already.", kind, path)
+    return Phrase("The {kind} is in {path}; {setting} uses it.", kind, path, setting)
 
 
 def _say_if_any(say: Say, sentence: str) -> None:

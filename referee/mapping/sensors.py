@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from common.grid import PlaceGrid, column_and_row
+from common.phrases import Phrase
 from engine.registry import load
 from referee.commands.typed_lines import PolledLines
 from referee.errors import ConfigError
@@ -76,16 +77,16 @@ def map_sensors(
         say(UNFINISHED)
         return 1
     if not assignment.found:
-        say("No switch is under any square; nothing was written.")
+        say(Phrase("No switch is under any square; nothing was written."))
         return 1
     save_sensor_map(SensorMap(assignment.found, count, checksum), out)
     say(assignment.summary())
     named, setting = configuration.settings.sensors.map, f'map = "{out}" under [sensors]'
-    say(saved_map_sentence("sensor map", out, named, setting))
+    say(saved_map_sentence(Phrase("sensor map"), out, named, setting))
     # What is known of a square's sensor may be about another switch.
     used_again = forget_sensors(configuration.settings.journal.path, assignment.found)
     if used_again:
-        say(f"These sensors were switched off, and are used again: {', '.join(used_again)}.")
+        say(Phrase("These sensors were switched off, and are used again: {names}.", ", ".join(used_again)))
     return 0
 
 

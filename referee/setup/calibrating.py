@@ -359,7 +359,7 @@ CALIBRATION_STEP = SetupStep(
     "calibration",
     Phrase("Calibration"),
     lambda _: _INSTRUCTIONS,
-    f"Enter takes {CALIBRATION_PICTURES} pictures; or a folder of them, or a calibration",
+    Phrase("Enter takes {number} pictures; or a folder of them, or a calibration", CALIBRATION_PICTURES),
     _check_calibration,
     forms=_forms,
     watch=_watch,

@@ -296,18 +296,22 @@ TABLE_STEP = SetupStep(
     "table",
     Phrase("The table"),
     _instructions,
-    "Which board lies there?",
+    Phrase("Which board lies there?"),
     _check_table,
-    sheets_question="Enter when they lie there; or a layout file",
+    sheets_question=Phrase("Enter when they lie there; or a layout file"),
     live=True,
     forms=_forms,
     typed=_typed_forms,
     help=(
-        "A printed board is a sheet of paper. Your own board is thicker, and its height moves its lines in the "
-        "picture: measure it to the millimetre.",
-        "Measure between the middles of two markers, not between their edges.",
-        "All on one line also answers: 40 10 350 350 (a square, the height, marker 0 to 1, marker 1 to 2), none 40 10 "
-        "(no markers), or the name of a layout file (docs/set-up.md).",
+        Phrase(
+            "A printed board is a sheet of paper. Your own board is thicker, and its height moves its lines in the "
+            "picture: measure it to the millimetre."
+        ),
+        Phrase("Measure between the middles of two markers, not between their edges."),
+        Phrase(
+            "All on one line also answers: 40 10 350 350 (a square, the height, marker 0 to 1, marker 1 to 2), "
+            "none 40 10 (no markers), or the name of a layout file (docs/set-up.md)."
+        ),
     ),
     watch=watch_table,
 )

@@ -332,30 +332,40 @@ _STEPS = (
         "camera",
         Phrase("The camera"),
         _place_camera,
-        "Which camera? 0 is the first",
+        Phrase("Which camera? 0 is the first"),
         _check_camera,
         "0",
         help=(
-            "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also works, "
-            "such as images:FOLDER. docs/set-up.md lists all kinds of cameras.",
+            Phrase(
+                "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also "
+                "works, such as images:FOLDER. docs/set-up.md lists all kinds of cameras."
+            ),
         ),
         forms=_camera_forms,
         watch=_watch_camera,
     ),
     SetupStep(
-        "players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", forms=_player_forms
+        "players",
+        Phrase("The players"),
+        _players_text,
+        Phrase("How many play?"),
+        _check_players,
+        "2",
+        forms=_player_forms,
     ),
     SetupStep(
         "print",
         Phrase("Printing"),
         _print,
-        "How long is the printed ruler, in mm?",
+        Phrase("How long is the printed ruler, in mm?"),
         _check_print,
         forms=lambda _: _RULER_FORMS,
         files=_files,
         help=(
-            "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % or "
-            "actual size, and print again if it is not 100 mm long.",
+            Phrase(
+                "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % "
+                "or actual size, and print again if it is not 100 mm long."
+            ),
         ),
     ),
     CALIBRATION_STEP,
@@ -365,7 +375,7 @@ _STEPS = (
         "pieces",
         Phrase("The set-up"),
         _set_up,
-        "Enter when it is set up, or a picture of it",
+        Phrase("Enter when it is set up, or a picture of it"),
         _check_set_up,
         forms=lambda _: _SET_UP_FORMS,
         watch=watch_table,
@@ -375,7 +385,7 @@ _STEPS = (
         "turn",
         Phrase("A test turn"),
         _before_turn,
-        "Enter when it is played; with dice or tiles, their faces",
+        Phrase("Enter when it is played; with dice or tiles, their faces"),
         _check_turn,
         after="pieces",
         forms=_turn_forms,
