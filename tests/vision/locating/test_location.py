@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,8 @@ def smaller(picture, camera, share=0.7):
     ("seen", "within_mm"),
     [
         (ALL, 0.3),
-        *((chosen, 1.0) for chosen in combinations(ALL, 3)),
-        *((chosen, 2.5) for chosen in [(0, 1), (0, 2), (2, 3)]),
+        *((chosen, 1.0) for chosen in some(combinations(ALL, 3))),
+        *((chosen, 2.5) for chosen in some([(0, 1), (0, 2), (2, 3)])),
     ],
 )
 def test_the_table_is_located_from_several_markers(seen, within_mm, render_table, camera, layout, pose):
@@ -584,8 +584,7 @@ def test_the_cells_of_a_sheet_seen_from_above_are_found_whatever_the_lens(view_d
     assert camera.size == sheet.camera.size
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("view_deg", [26.0, 100.0])
+@pytest.mark.parametrize(("game", "view_deg"), some(product(GAMES, [26.0, 100.0]), 3))
 def test_the_usual_focal_length_is_assumed_from_straight_above(game: str, view_deg: float) -> None:
     """That view fits any focal length; 27 mm on 35 mm film is 0.62 of the picture's diagonal."""
     image, camera = photo(game, view_deg, 0.0)

@@ -338,7 +338,7 @@ def test_a_marker_at_the_very_edge_of_the_picture_is_seen_again(
     assert redetect_markers(grey[top + 2 :], {2: corners - np.array([0, top + 2])}, finder) == {}
 
 
-@pytest.mark.parametrize("method", ["plain", "thorough", "sharpened", "enlarged", "equalised"])
+@pytest.mark.parametrize("method", some(["plain", "thorough", "sharpened", "enlarged", "equalised"], 3))
 def test_every_search_of_the_whole_picture_measures_accurate_corners(
     method: str, picture: Image, true: Places, finder: MarkerDetector
 ) -> None:
@@ -386,7 +386,7 @@ def test_an_outlined_markers_corners_are_in_the_order_of_its_code(turns: int, fi
     assert finder.outlined(np.full((240, 240), 220, np.uint8), range(6)) == ()
 
 
-@pytest.mark.parametrize("off_mm", [(1.5, 0.0), (0.0, -3.0), (4.0, 4.0), (0.0, 0.0)])
+@pytest.mark.parametrize("off_mm", some([(1.5, 0.0), (0.0, -3.0), (4.0, 4.0), (0.0, 0.0)]))
 @pytest.mark.parametrize("is_inverted", [False, True])
 def test_a_boards_lines_correct_a_pose(
     off_mm: tuple[float, float],

@@ -36,7 +36,7 @@ def read(name: str, looks: BlockAppearance | None = None, blur_px: float = 0.0) 
     return reader.read(Frame(image, 0.0, 0, name))
 
 
-@pytest.mark.parametrize("name", photoreal.BOARDS)
+@pytest.mark.parametrize("name", some(photoreal.BOARDS, 3))
 def test_every_visible_place_is_read_correctly_and_with_certainty(name: str) -> None:
     reading = read(name)
     assert set(reading.places) == set(photoreal.LAYOUT.places)

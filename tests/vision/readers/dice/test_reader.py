@@ -143,12 +143,14 @@ def read_as(made: TrayPicture, pieces: DicePieces, previous: RollReading | None 
 
 @pytest.mark.parametrize(
     "names",
-    [
-        ("red", "yellow", "green", "blue"),
-        ("red", "orange", "pink", "brown"),
-        ("yellow", "ivory", "white", "grey"),
-        ("blue", "purple", "black", "green"),
-    ],
+    some(
+        [
+            ("red", "yellow", "green", "blue"),
+            ("red", "orange", "pink", "brown"),
+            ("yellow", "ivory", "white", "grey"),
+            ("blue", "purple", "black", "green"),
+        ]
+    ),
 )
 def test_dice_are_named_by_body_colour_if_the_layout_has_colours(names: tuple[str, ...]) -> None:
     made = tray(*(die(50.0 * number - 75.0, 20.0, number + 2, BODIES[name]) for number, name in enumerate(names)))

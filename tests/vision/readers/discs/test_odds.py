@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.effort import some
 from tests.vision.readers.discs import drawn
 from tests.vision.readers.discs.drawn import (
     BOARD,
@@ -395,7 +396,7 @@ EVEN = tuple(Drawn(f"{column}{row}", RED) for row in (2, 4) for column in "abcde
 """With this many even discs of one player, a faint spot on one of them, d4, may be a ball."""
 
 
-@pytest.mark.parametrize("lamp", [0.6, 1.0, 2.6])
+@pytest.mark.parametrize("lamp", some([0.6, 1.0, 2.6]))
 @pytest.mark.parametrize("discs", [STANDING, ODD, EVEN])
 def test_odds_are_computed_from_outline_colour_place_top_and_the_owners_other_discs(
     discs: Sequence[Drawn], lamp: float
