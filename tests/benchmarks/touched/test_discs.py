@@ -43,7 +43,7 @@ def test_discs_with_and_without_a_new_ball_are_counted() -> None:
 
 @pytest.fixture(scope="module")
 def found() -> list[signs.ComparedSign]:
-    return list(signs.compared_signs(3, (1280, 720)))
+    return list(signs.compared_signs(3, (960, 540)))
 
 
 def test_replaced_signs_differ_and_untouched_ones_do_not(found: list[signs.ComparedSign]) -> None:
