@@ -1,9 +1,7 @@
 """Dice in a tray under a calibrated camera: synthetic pictures through the whole table reader."""
 
-import importlib
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -27,7 +25,6 @@ from vision.readers.dice.finding import (
     CROP_PX,
     WEIGHTS,
     FoundDie,
-    Networks,
     SquareView,
     crop,
     normalised,
@@ -35,7 +32,7 @@ from vision.readers.dice.finding import (
     square_input,
 )
 from vision.readers.dice.photographs import read_photograph
-from vision.readers.dice.reader import PRINTED, DiceReader, PrintedFaces
+from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import table_reader
 from vision.reading import DieReading, Reading, RollReading
@@ -438,48 +435,3 @@ def test_a_large_die_at_the_picture_s_edge_is_cut_out_up_to_the_last_pixel() -> 
     cut = crop(edges, 30, 30, 100.0)
     assert cut[CROP_PX // 2, 0, 0] > 60
     assert cut[0, CROP_PX // 2, 1] > 60
-
-
-# The networks can be trained again: a moment on a few pictures, where the training libraries are installed.
-
-pytest.importorskip("torch")
-pytest.importorskip("onnx")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
-    training = importlib.import_module("benchmarks.training.dice")
-    made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
-    made = [picture for picture in made if picture.dice]
-    pictures = training.Pictures(made, ())
-    training.train_all(pictures, pictures, 0.05, 1, tmp_path)
-    networks = Networks(tmp_path)
-    heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
-    assert heat.shape == (1, 4, 16, 24)
-    given = networks.faces.run(np.zeros((3, 4, CROP_PX, CROP_PX), dtype=np.float32))
-    assert given.shape == (3, len(CLASSES) + 3)
-    assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
-    assert networks.temperature > 0
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
-    training = importlib.import_module("benchmarks.training.dice")
-    pictures = training.Pictures([dice_picture(np.random.default_rng([7, 1]), 128)], ())
-    training.train_all(pictures, pictures, 1e-12, 1, tmp_path / "new", start=WEIGHTS)
-    further, shipped = Networks(tmp_path / "new"), Networks()
-    squares = np.random.default_rng(3).normal(size=(5, 4, CROP_PX, CROP_PX)).astype(np.float32)
-    for after, before in (further.faces, shipped.faces), (further.leaning, shipped.leaning):
-        assert np.allclose(after.run(squares), before.run(squares), atol=1e-3)
-    assert np.array_equal(further.finder.run(squares[:, :3]), shipped.finder.run(squares[:, :3]))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path) -> None:
-    training = importlib.import_module("benchmarks.training.printed")
-    faces = training.all_faces([])
-    assert set(faces) == set(PRINTED)
-    training.train_all(faces, faces, 200, 0.02, 1, tmp_path)
-    chances = PrintedFaces(tmp_path).chances(np.full((60, 60, 3), 90, dtype=np.uint8), [(30.0, 30.0, 28.0)])
-    assert chances.shape == (1, len(PRINTED))
-    assert chances.sum() == pytest.approx(1.0, abs=1e-5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import json
 import shutil
 from pathlib import Path
@@ -13,7 +12,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
-from click.testing import CliRunner
 
 from benchmarks.scene.written_sheets import written_sheet
 from simulator.scene.handwriting import Writer
@@ -298,24 +296,3 @@ def test_a_learned_cell_is_kept_with_half_of_its_neighbours_and_a_pixel_more() -
 
 def test_cells_are_counted_from_the_top_left() -> None:
     assert [cell_of(f"p1.{place}", BOARD) for place in ("a14", "g14", "c5", "a1")] == [(0, 0), (0, 6), (9, 2), (13, 0)]
-
-
-# The network can be trained again: a moment on a few drawn sheets, where the training libraries are installed.
-
-pytest.importorskip("torch")
-pytest.importorskip("onnx")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_a_network_that_runs(tmp_path: Path) -> None:
-    training = importlib.import_module("benchmarks.training.ink")
-    out = str(tmp_path / "first")
-    done = CliRunner().invoke(training.main, ["--made", "40", "--steps", "3", "--out", out], catch_exceptions=False)
-    assert done.exit_code == 0
-    assert "held-out cells" in done.output
-    bare = np.zeros((1, 1, 3 * CELL_PX, 4 * CELL_PX), dtype=np.float32)
-    first = InkNetwork(tmp_path / "first").scores(bare)
-    assert first.shape == (1, 2, 3, OUTPUTS)
-    again = ["--made", "40", "--steps", "3", "--start", out, "--out", str(tmp_path / "second")]
-    assert CliRunner().invoke(training.main, again, catch_exceptions=False).exit_code == 0
-    assert (InkNetwork(tmp_path / "second").scores(bare) != first).any()

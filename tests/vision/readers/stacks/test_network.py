@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from rich.console import Console
 
 from simulator.scene.scene import lens, looking_at
 from tests.vision.readers.stacks import pictures
@@ -30,18 +28,15 @@ from vision.readers.stacks.network import (
     LARGE_PX,
     SHAPE,
     SIDES,
-    SPOTS,
     WEIGHTS,
     WIDTH_PX,
     StackCrops,
-    StackFinder,
     StackNetwork,
     flatten_sides,
     kind_of,
     mirror_sides,
     network_input,
     shipped,
-    tip_heights_mm,
     tip_log_odds,
 )
 
@@ -112,75 +107,6 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
 def test_the_weights_are_small_and_name_their_temperature() -> None:
     assert (WEIGHTS / "stacks.onnx").stat().st_size < 1_000_000
     assert 0.3 < json.loads((WEIGHTS / "weights.json").read_text(encoding="utf-8"))["temperature"] < 3
-
-
-# The networks can be trained again: a moment on a few pictures, where the training libraries are installed.
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("onnx")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    training = importlib.import_module("benchmarks.training.stacks")
-    console = Console(quiet=True)
-    samples = training.made_samples(3, range(3), console)
-    network = training.StackNetwork()
-    training.learn(network, samples, 5, np.random.default_rng(1), console)
-    training.write(network, samples, tmp_path)
-    sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
-    logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
-    assert logs.shape == (2, KINDS + 1)
-    again = training.StackNetwork()
-    training.start_from(again, tmp_path)
-    given = torch.from_numpy(training.network_input(samples.sides[:2], samples.views[:2], samples.angles_rad[:2]))
-    with torch.no_grad():
-        assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
-    before = {name: value.clone() for name, value in network.state_dict().items()}
-    training.learn(network, samples, 2, np.random.default_rng(2), console)
-    training.blend(network, before, 1.0)
-    with torch.no_grad():
-        assert torch.allclose(again(given), network.eval()(given), atol=1e-3)
-    there_and_back = training.mirrored(training.mirrored(samples))
-    assert (there_and_back.sides == samples.sides).all()
-    assert (training.mirrored(samples).sides != samples.sides).any()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = importlib.import_module("benchmarks.training.stack_finder")
-    console, board = Console(quiet=True), default_layout("blockade").board
-    stacks = finder.stacks_of(finder.made_pictures(3, [2], console), board)
-    network = finder.FinderNetwork()
-    before = [value.clone() for value in network.parameters()]
-    finder.learn(network, stacks, 3, np.random.default_rng(1), console)
-    assert any((value != old).any() for value, old in zip(network.parameters(), before, strict=True))
-    finder.write(network, tmp_path)
-    crops, pictures = (
-        StackCrops(lens(), looking_at(620.0, 20.0), board),
-        np.zeros((2, HEIGHT_PX, WIDTH_PX, 3), np.uint8),
-    )
-    found = StackFinder(tmp_path).find(crops, pictures, ["a1", "b2"], tip_heights_mm(board))
-    assert found.tips_px.shape == (2, SPOTS, 2)
-    assert "held-out" in finder.report(network, stacks)
-
-
-def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = importlib.import_module("benchmarks.training.stack_finder")
-    crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
-    crops[:, 60, 30], crops[:, 120, 50] = 250, 180
-    tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))
-    given = finder.Stacks(crops, tips, feet, np.stack([tips, feet], axis=1), np.array([0.1, 0.2]))
-    turned = set()
-    for seed in range(6):
-        made = finder.varied(np.random.default_rng(seed), given)
-        for crop, tip, foot in zip(
-            made.crops.sum(axis=3), made.tips_px.astype(int), made.feet_px.astype(int), strict=True
-        ):
-            assert crop[tip[1], tip[0]] == crop.max()
-            assert crop[foot[1], foot[0]] > 2 * np.median(crop)
-        turned.add(float(np.sign(made.angles_rad[0])))
-    assert turned == {-1.0, 1.0}
 
 
 # Crops of the stacks of a board: mapping between picture and crop.
