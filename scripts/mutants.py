@@ -46,11 +46,17 @@ class Room:
     """The code to mutate, its tests, and the least share of mutants that they must notice."""
 
     source: str
+    """A folder, or a module without its ending."""
     tests: tuple[str, ...]
     """Arguments for pytest: a folder, with -k if only some of its tests are about this room."""
     least_share: float
     left_out: tuple[str, ...] = ()
     """Names of modules and folders of the source that are not mutated."""
+
+    def modules(self, root: Path) -> list[Path]:
+        """The files of the source below ``root``, which is a folder or a single module."""
+        source = root / self.source
+        return sorted(source.rglob("*.py")) or [source.with_suffix(".py")]
 
 
 NOT_RULES = ("evaluation", "game", "hints", "search", "state_text")
@@ -66,7 +72,7 @@ def _tests_of_rules(game: str) -> tuple[str, ...]:
 VISION_PARTS = ("layout", "locating", "motion", "surface")
 
 
-READERS = ("blocks", "dice", "discs", "ink", "stacks", "tiles")
+READERS = ("blocks", "dice", "discs", "ink", "stacks")
 
 
 ROOMS = {
@@ -213,8 +219,8 @@ def mutants_of(room: Room, copy: Path) -> list[Mutant]:
     """List every mutant of a room of a copy of the project, in a fixed order."""
     return [
         Mutant(str(path.relative_to(copy)), number, line)
-        for path in sorted((copy / room.source).rglob("*.py"))
-        if not set(path.relative_to(copy / room.source).with_suffix("").parts) & set(room.left_out)
+        for path in room.modules(copy)
+        if not set(path.relative_to(copy).with_suffix("").parts) & set(room.left_out)
         for number, (line, _) in enumerate(changes_of(ast.parse(path.read_text(encoding="utf-8"))))
     ]
 
@@ -348,7 +354,7 @@ def baseline_of(copy: Path, room: Room) -> Baseline:
     Raises:
         click.ClickException: a test fails.
     """
-    covering = (f"--cov={room.source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
+    covering = (f"--cov={room.source.replace('/', '.')}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
     timings = copy / "timings"
 
     def run() -> str | None:
