@@ -80,7 +80,7 @@ def learn_lights(
         }
     )
     file = out or configuration.settings.lights.light_map or Path("lights.toml")
-    return map_lights(configuration, file, cli.output(), input, by_camera=camera is not None)
+    return map_lights(configuration, file, cli.output(), cli.ask, by_camera=camera is not None)
 
 
 @lights_command.command(name="test", cls=ExampleCommand)
