@@ -1,4 +1,4 @@
-"""The hall: invalid messages, the tables it shows, and rulings until they are answered."""
+"""The hall: invalid messages, the tables it shows, their pictures, and rulings until they are answered."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hall.feeds import Feed
-from hall.floor import MOST_SEATS
-from hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
+from hall.floor import MOST_SEATS, Floor, Seat, Urgency, sort_seats
+from hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Pictures
 from hall.rulings import Status
 from referee.journal.journal import utc_text
-from referee.mqtt.topics import Answer, ShownClock, TableEvent, TableState, Topics
+from referee.mqtt.topics import Answer, ShownClock, ShownOutcome, TableEvent, TableState, Topics
 from tests.effort import cases
 from tests.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, replay, settle, state, table
 
@@ -337,3 +337,119 @@ def test_a_clock_of_unknown_age_counts_from_its_tables_time_of_day(tmp_path: Pat
     assert age_s(restarted, clock) == 20.0
     restarted.take([Incoming(topic, told, is_retained=True)])
     assert age_s(restarted, clock) == 20.0
+
+
+def shown(**change: object) -> TableState:
+    return table(events=5).state().model_copy(update=change)
+
+
+def test_tables_that_need_an_arbiter_come_first_then_by_name() -> None:
+    over = ShownOutcome(winner="gold", reason="", sentence="Gold wins.")
+    seats = [
+        Seat("table-11", shown(table_name="")),
+        Seat("over", shown(outcome=over, needs_person=True)),
+        Seat("new"),
+        Seat("away", shown(), is_online=False),
+        Seat("table-2", shown(table_name="")),
+        Seat("trouble", shown(trouble="The camera is gone.")),
+        Seat("ruled", shown(), rulings=1),
+        Seat("dispute", shown(needs_person=True, trouble="x"), is_online=False),
+    ]
+    ordered = sort_seats(seats)
+    assert [seat.id for seat in ordered] == [
+        "dispute",
+        "ruled",
+        "trouble",
+        "away",
+        "table-2",
+        "table-11",
+        "new",
+        "over",
+    ]
+    assert ordered[0].urgency is Urgency.DISPUTE
+
+
+def test_a_name_may_have_any_number_of_digits() -> None:
+    floor = Floor()
+    floor.change({"a": {"state": shown(table_name="1" * 5000)}, "b": {"state": shown(table_name="2")}})
+    assert [seat.id for seat in floor.seats()] == ["b", "a"]
+
+
+def test_only_a_change_gets_a_new_version() -> None:
+    floor, heard = Floor(), []
+    end = floor.listen(lambda: heard.append(floor.version))
+    floor.change({"a": {}, "b": {}})
+    floor.change({"a": {"is_online": True}, "b": {}})
+    floor.change({"a": {"is_online": True}})
+    assert {seat.id: seat.version for seat in floor.seats()} == {"a": 3, "b": 2}
+    end()
+    floor.change({"a": {"is_online": False}})
+    assert heard == [2, 3, 3]
+
+
+def test_the_number_of_tables_is_limited() -> None:
+    floor = Floor()
+    floor.change({f"table-{number}": {} for number in range(MOST_SEATS + 10)})
+    floor.change({"table-0": {"is_online": True}})
+    assert len(floor.seats()) == MOST_SEATS
+
+
+KIB = 1024
+SENT = st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 9), st.text(max_size=3), st.integers(0, 9 * KIB))
+
+
+def test_the_newest_pictures_of_a_table_are_kept() -> None:
+    pictures = Pictures(most_table_bytes=10 * KIB)
+    for number in range(1, 10):
+        pictures.keep("a", number, "before", bytes(3 * KIB))
+    assert [number for number in range(1, 10) if pictures.get("a", number, "before")] == [8, 9]
+
+
+def test_a_picture_replaces_an_older_one_of_the_same_name() -> None:
+    pictures = Pictures()
+    pictures.keep("a", 1, "before", bytes(5 * KIB))
+    first = pictures.bytes_kept
+    pictures.keep("a", 1, "before", bytes(4 * KIB))
+    assert pictures.get("a", 1, "before") == bytes(4 * KIB)
+    assert pictures.bytes_kept == first - KIB
+
+
+def test_all_tables_together_have_a_limit_and_the_oldest_picture_goes_first() -> None:
+    pictures = Pictures(most_bytes=20 * KIB)
+    for seat in "abcdefgh":
+        pictures.keep(seat, 1, "before", bytes(4 * KIB))
+    assert [seat for seat in "abcdefgh" if pictures.get(seat, 1, "before")] == ["f", "g", "h"]
+
+
+def test_empty_pictures_and_long_names_count_towards_the_limit() -> None:
+    pictures = Pictures(most_table_bytes=10 * KIB)
+    for number in range(1, 100):
+        pictures.keep("a", number, "", b"")
+    assert sum(pictures.get("a", number, "") is not None for number in range(1, 100)) == 10
+    pictures.keep("a", 100, "x" * 20 * KIB, b"")
+    assert pictures.bytes_kept == 0
+
+
+def test_a_tables_pictures_are_forgotten_from_an_event_on() -> None:
+    pictures = Pictures()
+    for seat, number in (("a", 1), ("a", 2), ("a", 3), ("b", 3)):
+        pictures.keep(seat, number, "before", b"x")
+    before = pictures.bytes_kept
+    pictures.drop("a", 2)
+    assert [number for number in (1, 2, 3) if pictures.get("a", number, "before")] == [1]
+    assert pictures.bytes_kept == before // 2
+    pictures.drop("a")
+    pictures.drop("nowhere")
+    assert pictures.get("a", 1, "before") is None
+    assert pictures.get("b", 3, "before") == b"x"
+
+
+@given(sent=st.lists(SENT, max_size=60))
+def test_the_limits_hold_for_any_pictures(sent: list[tuple[str, int, str, int]]) -> None:
+    pictures = Pictures(most_bytes=30 * KIB, most_table_bytes=10 * KIB)
+    for seat, number, name, size in sent:
+        pictures.keep(seat, number, name, bytes(size))
+        assert pictures.bytes_kept <= 30 * KIB
+        there = {(each[1], each[2]) for each in sent if each[0] == seat}
+        kept = [pictures.get(seat, *each) for each in there]
+        assert sum(len(content) for content in kept if content is not None) <= 10 * KIB

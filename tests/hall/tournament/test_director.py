@@ -1,15 +1,18 @@
-"""Tournaments in the database: rounds, results from the tables, and an arbiter's decisions."""
+"""Tournaments: rounds, results from the tables, an arbiter's decisions, standings calculated by hand, and files."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import csv
+import io
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from benchmarks.hall.feeds import Feed
 from hall.tournament.director import Director
-from hall.tournament.values import Score, System
+from hall.tournament.standings import format_points, pairings_csv, standings, standings_csv, trf16
+from hall.tournament.values import Pairing, Player, Score, System, Tournament
 from referee.errors import TournamentError
 from referee.journal.events import EventKind
 from tests.hall.halls import Clock, event, hall_on, opened, replay, state
@@ -370,3 +373,133 @@ def test_a_player_who_is_left_out_of_a_round_robin_needs_no_table(where: str) ->
     assert kept.seats == {(1, 1): "", (1, 2): "table-1"}
     director.decide(number, (1, 2), Score.DRAW, "Arbiter")
     assert director.pair(number, ["table-1"]) == 2
+
+
+A, B, C, D = (Player(number, name) for number, name in enumerate("ABCD", 1))
+WIN, LOSS, DRAW = Score.FIRST_WINS, Score.SECOND_WINS, Score.DRAW
+
+
+def lines(tournament: Tournament) -> list[tuple[int, str, str, float, float]]:
+    return [
+        (
+            line.rank,
+            line.player.name,
+            format_points(line.halves),
+            line.buchholz_halves / 2,
+            line.sonneborn_berger_quarters / 4,
+        )
+        for line in standings(tournament)
+    ]
+
+
+def test_standings_of_a_round_robin_of_four() -> None:
+    games = (
+        Pairing(1, 1, 1, 4, WIN),
+        Pairing(1, 2, 2, 3, DRAW),
+        Pairing(2, 1, 4, 3, LOSS),
+        Pairing(2, 2, 1, 2, DRAW),
+        Pairing(3, 1, 2, 4, LOSS),
+        Pairing(3, 2, 3, 1, WIN),
+    )
+    # C 2½, A 1½, B 1, D 1. Sonneborn-Berger: C ½·1 + 1 + 1½ = 3; A 1 + ½·1 = 1½; B ½·2½ + ½·1½ = 2; D beat B: 1.
+    told = lines(Tournament("x", System.ROUND_ROBIN, 3, (A, B, C, D), games))
+    assert [(rank, name, score, berger) for rank, name, score, _, berger in told] == [
+        (1, "C", "2½", 3.0),
+        (2, "A", "1½", 1.5),
+        (3, "B", "1", 2.0),
+        (4, "D", "1", 1.0),
+    ]
+
+
+def test_standings_of_a_swiss_of_three_with_byes() -> None:
+    games = (
+        Pairing(1, 1, 1, 2, WIN),
+        Pairing(1, 2, 3, None, Score.BYE),
+        Pairing(2, 1, 3, 1, DRAW),
+        Pairing(2, 2, 2, None, Score.BYE),
+    )
+    # A 1½: against B (1) and C (1½) = 2½; beat B, drew C: 1 + ¾ = 1¾.
+    # C 1½: the bye counts its own 1½, and A 1½ = 3; 1½ + ¾ = 2¼. B 1: A 1½, the bye its own 1 = 2½; the bye: 1.
+    assert lines(Tournament("x", System.SWISS, 2, (A, B, C), games)) == [
+        (1, "C", "1½", 3.0, 2.25),
+        (2, "A", "1½", 2.5, 1.75),
+        (3, "B", "1", 2.5, 1.0),
+    ]
+
+
+def test_a_win_without_a_game_counts_no_game_won() -> None:
+    games = (Pairing(1, 1, 1, 2, Score.SECOND_ABSENT), Pairing(1, 2, 3, 4, WIN))
+    told = standings(Tournament("x", System.SWISS, 1, (A, B, C, D), games))
+    assert {line.player.name: (line.halves, line.won) for line in told} == {
+        "A": (2, 0),
+        "B": (0, 0),
+        "C": (2, 1),
+        "D": (0, 0),
+    }
+
+
+def test_players_equal_in_all_tie_breaks_share_a_rank() -> None:
+    games = (Pairing(1, 1, 1, 2, DRAW), Pairing(1, 2, 3, 4, WIN))
+    told = standings(Tournament("x", System.ROUND_ROBIN, 3, (A, B, C, D), games))
+    assert [(line.rank, line.player.name) for line in told] == [(1, "C"), (2, "A"), (2, "B"), (4, "D")]
+
+
+def test_points_are_written_with_halves() -> None:
+    assert [format_points(halves) for halves in (0, 1, 2, 5)] == ["0", "½", "1", "2½"]
+
+
+PLAYERS = (
+    Player(1, "Ann Alder", 1850),
+    Player(2, "Ben"),
+    Player(3, "Ä" * 50, 990),
+    Player(4, "=1+1", 12, present=False),
+)
+GAMES = (
+    Pairing(1, 1, 1, 2, Score.FIRST_WINS),
+    Pairing(1, 2, 3, None, Score.BYE),
+    Pairing(2, 1, 3, 1, Score.DRAW),
+    Pairing(2, 2, 2, 4, Score.SECOND_ABSENT),
+    Pairing(3, 1, 2, 3),
+)
+TOURNAMENT = Tournament("Club", System.SWISS, 5, PLAYERS, GAMES)
+
+
+def test_a_report_has_every_field_in_its_column() -> None:
+    report = trf16(TOURNAMENT, date(2027, 3, 1))
+    assert all(line.endswith("\r") for line in report.split("\n")[:-1])
+    lines = report.split("\r\n")
+    assert lines[:6] == ["012 Club", "042 2027/03/01", "062 4", "072 3", "092 Individual: Swiss-System", "XXR 5"]
+    ann, ben, third, absent = lines[6:10]
+    # Columns as in the handbook, counted from 1.
+    assert (ann[:3], ann[4:8], ann[14:47].rstrip(), ann[48:52]) == ("001", "   1", "Ann Alder", "1850")
+    assert (ann[80:84], ann[85:89]) == (" 1.5", "   1")
+    assert (ann[91:99], ann[101:109]) == ("   2 w 1", "   3 b =")
+    assert ann[111:119] == "0000 - Z", "she was not paired in round 3"
+    assert (ben[91:99], ben[101:109], ben[111:119]) == ("   1 b 0", "   4 w +", "   3 w")
+    assert (third[14:47], third[91:99]) == ("Ä" * 33, "0000 - U")
+    assert (absent[91:99], absent[101:109]) == ("0000 - Z", "   2 b -")
+
+
+def test_a_report_of_a_round_robin_has_games_lost_by_absence() -> None:
+    games = (Pairing(1, 1, 1, 4, Score.SECOND_ABSENT), Pairing(1, 2, 2, 3, Score.BOTH_ABSENT))
+    lines = trf16(Tournament("Club", System.ROUND_ROBIN, 3, PLAYERS, games), date(2027, 3, 1)).split("\r\n")
+    assert [line[91:99] for line in lines[6:10]] == ["   4 w +", "   3 w -", "   2 b -", "   1 b -"]
+
+
+def test_standings_are_exported_as_csv() -> None:
+    rows = list(csv.DictReader(io.StringIO(standings_csv(TOURNAMENT))))
+    assert [(row["rank"], row["number"], row["points"]) for row in rows] == [
+        ("1", "1", "1.5"),
+        ("2", "3", "1.5"),
+        ("3", "2", "1.0"),
+        ("4", "4", "0.0"),
+    ]
+    assert rows[3]["name"] == "'=1+1", "no spreadsheet takes a name for a formula"
+
+
+def test_pairings_are_exported_as_csv() -> None:
+    rows = list(csv.reader(io.StringIO(pairings_csv(TOURNAMENT))))
+    assert rows[0] == ["round", "board", "first", "second", "result"]
+    assert rows[1] == ["1", "1", "Ann Alder", "Ben", "1-0"]
+    assert rows[2][3:] == ["", "bye"]
+    assert rows[5][4] == ""

@@ -1,22 +1,33 @@
-"""The command line as a whole: help, wrong usage, exit codes, completion, settings, colours."""
+"""The command line as a whole: help, wrong usage, errors, exit codes, settings, colours, and files that are written."""
 
+from __future__ import annotations
+
+import errno
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+import click
 import cv2
 import pytest
+from click.testing import CliRunner
 
 from common.findings import Finding
+from engine.registry import games
 from referee.cli import main
-from referee.cli.context import PAPERS, CommandContext
+from referee.cli.context import OUTPUT_FILE, OUTPUT_FOLDER, PAPERS, CommandContext, SettingOption, agrees, ask_line
 from referee.cli.group import EXIT_CODES, LazyCommand, LazyGroup, exit_code_of, report_fault
 from referee.cli.root import root
+from referee.cli.watch import demo_command, watch_command
 from referee.errors import ConfigError, JournalBusyError, RefereeError
 from referee.rendering.printed_sheets import PAPERS_MM
+from referee.settings.settings import Settings
 from tests.commands import COMMANDS, Run
 from vision.errors import CalibrationError
 
@@ -368,3 +379,276 @@ def test_the_list_of_commands_imports_no_large_library() -> None:
 
 def test_the_print_commands_offer_every_paper() -> None:
     assert (*PAPERS_MM,) == PAPERS
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_80_columns_has_examples_and_truncates_no_sentence(command: str, run: Run) -> None:
+    result = run(*command.split(), "--help", terminal_width=80)
+    said = result.output
+    assert (result.exit_code, "\b" in said) == (0, False)
+    assert not command or re.search(rf"\n    referee (--config club\.toml )?{command}", said)
+    prose = said.partition("Examples:")[0] + said.partition("Options:")[2]
+    assert "..." not in prose.replace("COMMAND ...", "").replace("[ARGS]...", "").partition("\n")[2], (
+        "a sentence is truncated"
+    )
+    assert max(map(len, prose.splitlines())) <= 80
+    assert "RANGE" not in said
+    assert "Default:" not in said, "defaults are written [default: …]"
+    examples = re.findall(r"^    (.*)$", said.partition("Examples:")[2].partition("Options:")[0], re.MULTILINE)
+    assert all(re.match("(sudo )?referee ", example) for example in examples), examples
+
+
+_SHOW_EVERY_HELP = """
+import sys
+from referee.cli.root import root
+from tests.commands import COMMANDS
+
+for command in ["", *COMMANDS]:
+    root.main([*command.split(), "--help"], standalone_mode=False)
+print("loaded:", *{"numpy", "cv2", "pydantic", "starlette", "uvicorn", "reportlab"} & {*sys.modules})
+"""
+
+
+def test_the_help_of_no_command_loads_a_large_library() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SHOW_EVERY_HELP], capture_output=True, check=True, cwd=ROOT, encoding="utf-8"
+    )
+    assert done.stdout.count("Usage: ") == len(COMMANDS) + 1
+    assert done.stdout.splitlines()[-1] == "loaded:", "`python -X importtime -m referee COMMAND --help` shows by whom"
+
+
+@pytest.mark.parametrize("width", range(60, 80, 4))
+def test_no_name_is_broken_at_its_hyphen(width: int, run: Run) -> None:
+    for command in COMMANDS:
+        said = run(*command.split(), "--help", terminal_width=width).output
+        assert re.findall(r".*\w-$", said, re.MULTILINE) == [], command
+
+
+@pytest.mark.parametrize("words", [("play",), ("tools", "rules"), ("tools", "perft", "--depth", "1")], ids=" ".join)
+def test_a_command_without_a_game_lists_the_games(words: tuple[str, ...], run: Run) -> None:
+    told = re.sub(r"\s+", " ", run(*words).stderr) + re.sub(r"\s+", " ", run(*words, "--help").output)
+    for name in games():
+        assert told.count(name) >= 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("wach", "watch"), ("table trun", "turn"), ("trun", "turn"), ("games lst", "list")]
+)
+def test_a_mistyped_command_gets_a_suggestion(typed: str, meant: str, run: Run) -> None:
+    assert f"(did you mean '{meant}'?)" in run(*typed.split()).stderr
+
+
+def test_an_option_of_the_program_after_the_command_is_sent_to_its_place(run: Run) -> None:
+    assert "--config comes before the command." in run("games", "--config", "ours.toml").stderr
+
+
+@pytest.mark.parametrize(("option", "said"), [("--turns", "whole number"), ("--time", "number")])
+def test_an_invalid_number_is_reported_plainly(option: str, said: str, run: Run) -> None:
+    assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr
+
+
+def test_a_file_name_that_is_not_utf8_is_printed_as_it_is(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", "print", "charuco", "--out", b"f\xfcr.pdf"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict", "LC_ALL": "C.UTF-8"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b" is in f\xfcr.pdf. Print at 100 %" in done.stdout
+
+
+def test_a_terminal_without_unicode_shows_question_marks(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", "tools", "sheet", "show"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"?" in done.stdout
+
+
+def test_warnings_of_libraries_are_not_shown_with_an_error(tmp_path: Path) -> None:
+    out = str(tmp_path / "camera.json")
+    command = [sys.executable, "-m", "referee", "hardware", "calibrate", "63", "--out", out]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 5
+    assert ended.stderr.strip().startswith("referee: error: camera /dev/video63 cannot be opened")
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_an_error_wraps_between_words_on_a_terminal(tmp_path: Path) -> None:
+    person, own = pty.openpty()
+    environment = {**os.environ, "HOME": str(tmp_path), "COLUMNS": "60", "TERM": "xterm"}
+    command = [sys.executable, "-m", "referee", "play", "deblockle", "--option", "rows=1"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, stderr=own, stdin=subprocess.DEVNULL, check=False)
+    said = os.read(person, 4096).decode()
+    os.close(own)
+    os.close(person)
+    assert ended.returncode == 4
+    lines = said.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 60
+    assert "hop_forfeited_when_stuck" in said
+
+
+PRINT = ("tools", "print", "charuco", "--out", "mine.json")
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.json"
+    file.write_text("mine")
+    return file
+
+
+def test_every_file_that_a_command_writes_is_asked_about() -> None:
+    # A journal and the file of a game at the terminal are read too, and have rules of their own.
+    kept = {("--journal",), ("--record",)}
+    writes = {
+        (name, tuple(parameter.opts))
+        for name, command in COMMANDS.items()
+        for parameter in command.params
+        if isinstance(parameter.type, click.Path) and not parameter.type.exists and not parameter.type.allow_dash
+        if parameter.type not in (OUTPUT_FILE, OUTPUT_FOLDER) and tuple(parameter.opts) not in kept
+    }
+    assert writes == {
+        # Pictures of one watch after another belong in one folder; set-up goes on in its folder.
+        ("watch", ("--debug-image",)),
+        ("setup", ("--folder",)),
+    }
+
+
+def test_a_file_is_overwritten_only_if_a_person_says_so(run: Run, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = run(*PRINT)
+    assert refused.exit_code == 2
+    assert "mine.json is there already; give another name, or --force to write over it." in refused.stderr
+    with monkeypatch.context() as terminal:
+        terminal.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        assert "mine.json is there already. Write over it? [y/N]" in run(*PRINT, input="n\n").output
+        assert mine.read_text() == "mine"
+        assert run(*PRINT, input="y\n").exit_code == 0
+    assert mine.read_bytes().startswith(b"%PDF")
+    mine.write_text("mine")
+    assert run(*PRINT, "--force").exit_code == 0
+    assert mine.read_bytes().startswith(b"%PDF")
+
+
+def test_a_prompt_breaks_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "A game is not finished (Deblockle, 1 turn, deblockle-2026-03-01-12-00.txt). Go on with it?"
+
+    @click.command
+    def asks() -> None:
+        click.echo(agrees(question, default=True))
+        click.echo(ask_line("How far apart are the outer edges of the markers, in mm?", "350"))
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    said = CliRunner().invoke(asks, input="\n\n").output
+    assert said.splitlines() == [
+        "A game is not finished (Deblockle, 1",
+        "turn, deblockle-2026-03-01-12-00.txt).",
+        "Go on with it? [Y/n]: ",
+        "True",
+        "How far apart are the outer edges of",
+        "the markers, in mm? [350]: ",
+        "350",
+    ]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was_and_is_named(
+    run: Run, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(_: int) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("common.durable.os.fsync", no_room)
+    full = run(*PRINT, "--force")
+    assert full.exit_code == 8
+    assert full.stderr == "referee: error: mine.json: No space left on device\n"
+    assert mine.read_text() == "mine"
+    assert [file.name for file in mine.parent.iterdir() if file.name.endswith("draft")] == []
+
+
+def test_a_folder_with_files_in_it_is_asked_about(run: Run, mine: Path) -> None:
+    evidence = ("games", "replay", "mine.json", "--evidence", mine.parent)
+    assert f"{mine.parent} has files in it; give another name, or --force" in run(*evidence).stderr
+
+
+@pytest.mark.parametrize("command", [watch_command, demo_command], ids=["watch", "demo"])
+def test_an_option_that_overrides_a_setting_takes_the_same_values(command: click.Command) -> None:
+    sections = Settings.model_json_schema()["$defs"]
+    options = [option for option in command.params if isinstance(option, SettingOption)]
+    assert len(options) >= 6
+    for option in options:
+        section, _, key = option.setting.partition(".")
+        taken = sections[type(getattr(Settings(), section)).__name__]["properties"][key]
+        match option.type:
+            case click.Choice() as choice:
+                assert set(choice.choices) == set(taken["enum"]), option.opts
+            case click.IntRange() | click.FloatRange() as limits:
+                assert (limits.min, limits.max) == (taken["minimum"], taken.get("maximum")), option.opts
+
+
+def test_watch_without_a_calibration_says_what_to_do(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    cv2.imwrite(str(tmp_path / "pictures/0.png"), cv2.UMat(72, 128, cv2.CV_8UC3).get())
+    result = run("watch", "--frames", "pictures")
+    assert result.exit_code == 5
+    assert "referee hardware calibrate" in result.output
+
+
+def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    result = run("watch", "--frames", "pictures", "--camera", "0")
+    assert result.exit_code == 2
+    assert "give one of them" in result.output
+
+
+@pytest.mark.parametrize(
+    ("still", "code", "message"),
+    [("still.pdf", 2, "should end in .png or .jpg"), ("nowhere/still.png", 8, "there is no folder")],
+)
+def test_a_demo_checks_first_that_its_still_can_be_a_picture(run: Run, still: str, code: int, message: str) -> None:
+    result = run("demo", "--fast", "--turns", "1", "--still", still)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+
+
+def test_a_demo_is_played_whole_or_for_some_turns(run: Run) -> None:
+    result = run("demo", "--whole", "--turns", "3")
+    assert result.exit_code == 2
+    assert "--whole plays to the end, --turns stops before it" in result.output
+
+
+def test_a_camera_excludes_sensors_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sensors.toml").write_text("switches = 1\n[places]\na1 = 0\n")
+    (tmp_path / "referee.toml").write_text('[sensors]\nsource = "board"\nmap = "sensors.toml"\n')
+    result = run("watch", "--camera", "0", "--eyes", "sensors")
+    assert result.exit_code == 2
+    assert "the eyes are sensors alone" in result.output
+
+
+def test_missing_sensor_settings_are_named_before_anything_is_opened(run: Run, tmp_path: Path) -> None:
+    result = run("watch", "--eyes", "sensors")
+    assert result.exit_code == 3
+    assert "--eyes: sensors.eyes: it is 'sensors', but sensors.source is none" in result.output
+    assert "`referee hardware sensors map` makes one" in result.output
+    assert not (tmp_path / "journal.sqlite").exists()
+
+
+def test_recorded_pictures_are_read_without_sensors(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "referee.toml").write_text('[sensors]\neyes = "both"\n')
+    refused = run("watch", "--frames", "pictures", "--eyes", "both")
+    assert refused.exit_code == 2
+    assert "switches say nothing of pictures" in refused.output
+    result = run("watch", "--frames", "pictures")
+    assert "sensors" not in result.output
+    assert "sees a table only through a calibrated camera" in result.output

@@ -1,4 +1,4 @@
-"""Sheets read from a phone's photo at the command line."""
+"""Sheets printed, sheets read from a phone's photo, and printed tiles, at the command line."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from click.testing import Result
 
 from engine import registry
+from engine.errors import OptionError
+from engine.registry import load
+from referee.settings.conversions import table_options, with_sheet_file
 from referee.settings.table_layout import with_rules
 from simulator.rendering.textures import sheet_texture
 from simulator.scene.sheets import lying_sheets
-from tests.commands import Run
-from tests.vision.readers.ink.sheets import EXPECTED, FOLDER, camera, layout, picture, pose
+from tests.commands import Run, runner_in
+from tests.present import present
+from tests.vision.readers.ink.sheets import EXPECTED, FOLDER, camera, handwritten_grid, layout, picture, pose
+from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
 from vision.geometry import project
 from vision.images import load_image, write_image
 from vision.layout.table import default_layout
 from vision.opencv import as_grey
+from vision.readers.ink.network import EMPTY_SIGN
 
 CALIBRATION = FOLDER.parent / "photoreal" / "pi3.json"
 
@@ -197,3 +204,278 @@ def test_a_sheet_full_of_scribbles_has_no_score(run: Run, tmp_path: Path, stroke
     done = run("pieces", "read", "--sheet", tmp_path / "scribbles.png")
     assert "Score:" not in done.stdout
     assert re.search(said, done.output)
+
+
+@pytest.fixture
+def run_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run ``referee`` in an empty folder."""
+    runner = runner_in(tmp_path, monkeypatch)
+
+    def invoke(*arguments: str, code: int = 0) -> Result:
+        result = runner(*arguments)
+        assert result.exit_code == code, result.output + result.stderr
+        return result
+
+    return invoke
+
+
+def written(*changes: tuple[str, str]) -> str:
+    """Write ``ours.toml``: the default sheet with these changes."""
+    text = present(load("blokus-dice").sheet_file).text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    Path("ours.toml").write_text(text, encoding="utf-8")
+    return "ours.toml"
+
+
+def test_a_new_sheet_is_a_copy_of_the_default_one(run_checked):
+    printed = run_checked("sheet", "new").output
+    run_checked("sheet", "new", "--out", "ours.toml")
+    assert Path("ours.toml").read_text(encoding="utf-8") == printed == present(load("blokus-dice").sheet_file).text()
+    assert (
+        "--option sheet=house\nIn short: --option sheet=ours.toml" in run_checked("sheet", "check", "ours.toml").output
+    )
+
+
+def test_a_file_whose_name_has_a_space_can_be_copied_from_what_is_said(run_checked):
+    said = run_checked("sheet", "new", "--out", "our sheet.toml").output
+    assert "sheet check 'our sheet.toml' --game blokus-dice" in said
+    assert "In short: --option 'sheet=our sheet.toml'\n" in run_checked("sheet", "check", "our sheet.toml").output
+
+
+def test_no_file_is_overwritten_unless_asked(run_checked):
+    Path("ours.toml").write_text("mine", encoding="utf-8")
+    assert "--force" in run_checked("sheet", "new", "--output", "ours.toml", code=2).stderr
+    assert Path("ours.toml").read_text(encoding="utf-8") == "mine"
+    run_checked("sheet", "new", "--output", "ours.toml", "--force")
+    assert Path("ours.toml").read_text(encoding="utf-8") != "mine"
+    full = run_checked("sheet", "new", "--output", "/dev/full", "--force", code=8)
+    assert full.stderr == "referee: error: /dev/full: No space left on device\n"
+
+
+def test_an_owners_own_sheet_is_shown_checked_and_played_with(run_checked):
+    ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'), ('"house"', '"ours"'))
+    shown = run_checked("sheet", "show", ours).output
+    assert shown.startswith("ours\n")
+    assert " 2 . # . . . . . .\n" in shown
+    assert "21 shapes, 89 squares; 46 to fill; 3 strikes" in shown
+    assert "house" in run_checked("sheet", "show").output
+    value = "8x6/3/b2,e4/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
+    assert f"--option sheet={value}\n" in run_checked("sheet", "check", ours).output
+    assert (
+        "8 by 6 squares (46 of them open)" in run_checked("rules", "blokus-dice", "--option", "sheet=ours.toml").output
+    )
+    count = ("perft", "blokus-dice", "--depth", "1", "--roll", "1,2,3,4", "--option")
+    counted = run_checked(*count, f"sheet={ours}").output
+    assert counted == run_checked(*count, f"sheet={value}").output
+    assert counted != "184\n"
+
+
+def test_every_fault_of_a_sheet_file_is_named(run_checked):
+    sheet = written(("[rows]", "[shapes]"))
+    said = run_checked("sheet", "check", sheet, code=4).stderr
+    assert "line 17, shapes: is not a key of a sheet" in said
+    assert "rows.1: got nothing" in said
+    assert all(line.startswith("referee: error: ") for line in said.splitlines())
+    assert run_checked("sheet", "show", sheet, code=4).stderr == said
+
+
+def test_a_sheet_file_of_another_game_is_recognised(run_checked):
+    run_checked("sheet", "new", "--game", "number-drop", "--output", "ours.toml")
+    for command in ("check", "show"):
+        said = run_checked("sheet", command, "ours.toml", code=2).stderr
+        assert "ours.toml is a file of number-drop; add --game number-drop." in said
+
+
+def test_unreadable_sheet_files_are_refused(run_checked):
+    assert "does not exist" in run_checked("sheet", "check", "none.toml", code=2).stderr
+    Path("ours.toml").write_bytes(b"\xff\xfe")
+    assert "is not UTF-8 text" in run_checked("sheet", "check", "ours.toml", code=4).stderr
+    assert "No such file" in run_checked("rules", "blokus-dice", "--option", "sheet=none.toml", code=8).stderr
+    Path("faulty.toml").write_text("", encoding="utf-8")
+    said = run_checked("rules", "blokus-dice", "--option", "sheet=faulty.toml", code=4).stderr
+    assert "option sheet is the file faulty.toml, which has faults" in said
+
+
+def test_a_game_without_a_sheet_file_names_those_with_one(run_checked):
+    assert "Deblockle has no sheet file; these have: blokus-dice, number-drop" in run_checked(
+        "sheet", "show", "--game", "deblockle", code=2
+    ).stderr  # fmt: skip
+
+
+def test_a_sheet_file_is_accepted_wherever_options_are(run_checked):
+    game, ours = load("blokus-dice"), written(("strikes = 3", "strikes = 1"))
+    value = with_sheet_file(game, {"sheet": ours, "players": 2})
+    assert value == {"sheet": game.rules.new(value).options.sheet.text, "players": 2}
+    assert table_options(game, {"sheet": ours}) == {"sheet": value["sheet"]}
+    assert with_sheet_file(game, {"sheet": "house"}) == {"sheet": "house"}
+    assert with_sheet_file(game, {"players": 2}) == {"players": 2}
+    assert with_sheet_file(load("deblockle"), {"net": "ours.toml"}) == {"net": "ours.toml"}
+    long = f"{value['sheet']}/" + "x" * 5000
+    assert with_sheet_file(game, {"sheet": long}) == {"sheet": long}
+    Path("ours.toml").rename("ours")
+    assert with_sheet_file(game, {"sheet": "ours"}) == {"sheet": value["sheet"]}
+    written(("strikes = 3", "strikes = x"))
+    with pytest.raises(OptionError, match="which has faults"):
+        table_options(game, {"sheet": ours})
+
+
+def test_a_sheet_file_in_the_settings_is_printed(run_checked):
+    ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'))
+    run_checked("print", "sheet", "blokus-dice", "--option", f"sheet={ours}", "--out", "typed.pdf")
+    Path("referee.toml").write_text(f'[game]\nname = "blokus-dice"\n[game.options]\nsheet = "{ours}"\n')
+    run_checked("print", "sheet", "blokus-dice", "--out", "set.pdf")
+    assert Path("set.pdf").read_bytes() == Path("typed.pdf").read_bytes()
+
+
+def parts(*changes: tuple[str, str]) -> str:
+    """Write ``parts.json``: Number Drop's default file with these changes."""
+    text = present(load("number-drop").sheet_file).text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    Path("parts.json").write_text(text, encoding="utf-8")
+    return "parts.json"
+
+
+def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run_checked):
+    of_it = ("--game", "number-drop")
+    assert run_checked("sheet", "new", *of_it).output == present(load("number-drop").sheet_file).text()
+    advice = run_checked("sheet", "new", *of_it, "--output", "copy.json").output.partition("referee ")[2]
+    assert run_checked(*advice.split()).output.startswith("copy.json is good for number-drop")
+    shown = run_checked("sheet", "show", *of_it).output
+    assert "die 1: 1 * 3 4 5 7\n" in shown
+    assert "shape die: I O T L S *" in shown
+    assert "O4      U5\n■■      ■ ■\n■■      ■■■\n" in shown
+    swapped = (('"other": "V3"', '"other": "?"'), ('"other": "X5"', '"other": "V3"'), ('"?"', '"X5"'))
+    ours = parts(('"1*3457"', '"123457"'), *swapped)
+    said = run_checked("sheet", "check", ours, *of_it).output
+    dice, backs = "dice=123457/12*456/234*67/123567/IOTLS*", "tile_backs=X5,I3,U5,V3,T5"
+    assert said == f"parts.json is good for number-drop: --option '{dice}' --option {backs}\n"
+    assert backs in run_checked("rules", "number-drop", "--option", dice, "--option", backs).output
+
+
+def test_faults_of_dice_and_tiles_are_named(run_checked):
+    said = run_checked("sheet", "check", parts(('"XX/XX"', '"XX/X."')), "--game", "number-drop", code=4).stderr
+    assert "the shape of O must have four" in said
+
+
+def corners_of(shot: Shot) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in shot.corners)
+
+
+@pytest.fixture
+def set_photo(tmp_path: Path) -> Path:
+    write_image(tmp_path / "set.png", photo(("A K T", "L . ."))[0])
+    return tmp_path / "set.png"
+
+
+@pytest.fixture
+def tiles(run: Run, set_photo: Path, tmp_path: Path) -> Path:
+    """The file taught from the photo of the set."""
+    place = ("--grid", "2x3", "--corners", corners_of(STRAIGHT))
+    done = run("pieces", "teach", set_photo, *place, "--symbols", "A K T L . .", "--out", tmp_path / "tiles.json")
+    assert done.exit_code == 0
+    assert done.stdout.strip() == f"A (1), K (1), T (1), L (1), . (2) in {tmp_path / 'tiles.json'}"
+    return tmp_path / "tiles.json"
+
+
+def test_tiles_are_read_as_a_grid_and_as_json(run: Run, tiles: Path, tmp_path: Path) -> None:
+    shot = OTHER_SHOTS[0]
+    write_image(tmp_path / "now.png", photo(("T . A", "L disc K"), shot)[0])
+    ask = ("pieces", "read", tmp_path / "now.png", "--tiles", tiles, "--grid", "2x3", "--corners", corners_of(shot))
+    shown = run(*ask)
+    assert shown.exit_code == 0
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    assert lines[:2] == ["T . A", "L ? K"]
+    assert [line for line in lines[2:] if line.startswith("row 2, column 2: like none that was taught")]
+    cells = json.loads(run(*ask, "--json").stdout)["cells"]
+    assert [[cell["symbol"] for cell in row] for row in cells] == [["T", ".", "A"], ["L", None, "K"]]
+    assert all(0 < cell["probability"] <= 1 for row in cells for cell in row)
+    assert all(cell["probabilities"][cell["symbol"] or "?"] == cell["probability"] for row in cells for cell in row)
+    assert run(*ask, "--any-way-up").exit_code == 0
+
+
+def test_tiles_that_were_read_are_drawn_on_a_copy_of_the_photo(run: Run, tiles: Path, tmp_path: Path) -> None:
+    shot = OTHER_SHOTS[0]
+    taken, drawn = tmp_path / "now.png", tmp_path / "seen.png"
+    write_image(taken, photo(("T . A", "L disc K"), shot)[0])
+    place = ("--grid", "2x3", "--corners", corners_of(shot), "--debug-image", drawn)
+    for way in (("--tiles", tiles), ("--digits",)):
+        run("pieces", "read", taken, *way, *place)
+        before, after = load_image(taken).astype(int), load_image(drawn).astype(int)
+        drawn.unlink()
+        changed = np.abs(after - before).max(axis=2) > 20
+        assert all(
+            changed[min(round(y), before.shape[0] - 1), min(round(x), before.shape[1] - 1)] for x, y in shot.corners
+        )
+        assert 0.001 < changed.mean() < 0.2
+
+
+def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "now.png", photo(("ring disc",))[0])
+    place = ("--tiles", tiles, "--grid", "1x2", "--corners", corners_of(STRAIGHT))
+    assert run("pieces", "read", tmp_path / "now.png", *place).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--grid", "six", "--corners", "1,1"), 2, "'six' is not a grid; expected rows x columns, such as 4x6"),
+        (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is not a corner; expected x,y in pixels"),
+        (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
+        (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
+        (("--dice",), 2, "--dice and --tiles don't go together"),
+        (("--looks", "set.png"), 2, "--looks has no use with --tiles"),
+    ],
+)
+def test_unreadable_tiles_are_reported_with_the_exit_code(
+    run: Run, tiles: Path, set_photo: Path, more: tuple[str, ...], code: int, message: str
+) -> None:
+    result = run("pieces", "read", set_photo, "--tiles", tiles, *more)
+    assert result.exit_code == code
+    assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--grid", "2x3"), "--grid and --corners need --tiles FILE or --digits"),
+        (("--any-way-up",), "--any-way-up needs --tiles FILE"),
+        (("--digits", "--grid", "2x3"), "--digits needs --grid and --corners"),
+        (("--digits", "--dice"), "--dice and --digits don't go together"),
+        (("--dice", "--looks", "set.png"), "--looks has no use with --dice"),
+        (("--dice", "--markers", "none"), "--markers has no use with --dice"),
+        (("--sheet", "--calibration", "set.png"), "--calibration has no use with --sheet"),
+    ],
+)
+def test_options_without_those_they_need_or_with_others_are_refused(
+    run: Run, set_photo: Path, more: tuple[str, ...], message: str
+) -> None:
+    result = run("pieces", "read", set_photo, *more)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_handwritten_digits_are_read_as_a_grid_and_as_json(run: Run, tmp_path: Path) -> None:
+    image, grid, signs = handwritten_grid(0)
+    write_image(tmp_path / "page.png", image)
+    corners = " ".join(f"{x:g},{y:g}" for x, y in grid.corners)
+    ask = ("pieces", "read", tmp_path / "page.png", "--digits", "--grid", "5x6", "--corners", corners)
+    cells = json.loads(run(*ask, "--json").stdout)["cells"]
+    assert [[cell["symbol"] == "." for cell in row] for row in cells] == [
+        [sign == EMPTY_SIGN for sign in row] for row in signs
+    ]
+    shown = run(*ask)
+    assert shown.exit_code == 0
+    assert [line.split() for line in shown.stdout.splitlines()[:5]] == [
+        ["?" if cell["symbol"] is None else cell["symbol"] for cell in row] for row in cells
+    ]
+
+
+def test_a_grid_without_a_digit_is_a_failed_check(run: Run, set_photo: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "bare.png", np.full((200, 300, 3), 220, dtype=np.uint8))
+    place = ("--digits", "--grid", "2x3", "--corners", "20,20 280,20 280,180 20,180")
+    result = run("pieces", "read", tmp_path / "bare.png", *place)
+    assert (result.exit_code, result.stdout.split()) == (1, ["."] * 6)

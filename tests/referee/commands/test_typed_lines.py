@@ -1,9 +1,13 @@
-"""Lines that a person types beside the table."""
+"""Lines that a person types beside the table, at a terminal without echo, and corrections as text."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import pty
+import termios
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +18,16 @@ from hypothesis import strategies as st
 from common.user import user_name
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
-from referee.commands.typed_lines import TypedLines, parse_line, typed_help
+from referee.commands.entries import apply_correction, read_looks
+from referee.commands.typed_lines import (
+    PolledLines,
+    TypedLines,
+    edited_lines,
+    listen_to_lines,
+    parse_line,
+    typed_help,
+    unechoed_lines,
+)
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -33,6 +46,7 @@ from referee.errors import CorrectionError
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
+from tests.guard import GUARD_S
 from tests.referee.by_text import by_text
 
 DEBLOCKLE: Any = load("deblockle")
@@ -173,3 +187,169 @@ def test_a_resignation_counts_once_typed_twice() -> None:
     assert taken == [[], [AskHint(by)], [], [gold], [OfferDraw(by)], [], [teal]]
     asked = "Gold wants to resign. Type resign again to confirm."
     assert said == [asked, asked, "Teal wants to resign. Type resign teal again to confirm."]
+
+
+def test_keys_make_a_line_that_is_shown_while_typed() -> None:
+    keys = iter([b"dr", b"aw\x7f\x7f", b"aw\r", b"\x1b[A\x1b[Dx\x15", "h\u00e9".encode()[:2], "\u00e9\n".encode(), b""])
+    seen: list[str] = []
+    assert list(edited_lines(lambda: next(keys), seen.append)) == ["draw", "h\ufffd\u00e9"]
+    assert seen[:2] == ["dr", "dr"]
+    assert "draw" not in seen, "an entered line is no longer shown"
+
+
+def test_the_terminals_echo_is_off_while_typing_and_restored_afterwards() -> None:
+    person, own = pty.openpty()
+    with os.fdopen(own, "r") as keyboard:
+        before = termios.tcgetattr(own)
+        seen: list[str] = []
+        with unechoed_lines(keyboard, seen.append) as lines:
+            assert not termios.tcgetattr(own)[3] & termios.ECHO
+            assert termios.tcgetattr(own)[3] & termios.ISIG, "Ctrl-C interrupts"
+            os.write(person, b"h\n")
+            assert next(lines) == "h"
+        assert termios.tcgetattr(own) == before
+    os.close(person)
+    assert seen == [""]
+
+
+def test_arrow_keys_recall_earlier_lines() -> None:
+    up, down = "\x1b[A", "\x1bOB"
+    typed = [
+        f"{down}turn c1-c2\rh\r\r",
+        f"{up}{up}{up}{up}\x7f3\r",
+        f"half{up}{up}{down}{down} a line\r",
+        f"unsent{up}\r{up}{up}\r",
+        "",
+    ]
+    read = iter([keys.encode() for keys in typed])
+    seen: list[str] = []
+    assert list(edited_lines(lambda: next(read), seen.append)) == [
+        *("turn c1-c2", "h", "", "turn c1-c3", "half a line", "half a line", "turn c1-c3"),
+    ]
+
+
+def test_typed_lines_are_read_in_a_separate_thread() -> None:
+    def endless() -> Iterator[str]:
+        yield "\n"
+
+    taken: list[str] = []
+    listen_to_lines(endless(), taken.append).join(GUARD_S)
+    assert taken == ["\n"]
+
+
+def test_polled_lines_raise_the_end_of_the_input_after_the_last_line() -> None:
+    polled, taken = PolledLines(["a\n", "b\n"]), []
+
+    def take_for_long() -> None:
+        until_s = time.monotonic() + GUARD_S
+        while time.monotonic() < until_s:
+            taken.extend(polled.poll())
+
+    with pytest.raises(EOFError):
+        take_for_long()
+    assert taken == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "looks"),
+    [
+        (["c3", "teal block, x up"], {"c3": "teal block, x up"}),
+        (["C3=empty", "c4=gold star"], {"c3": "empty", "c4": "gold block, star up"}),
+        (["c3", "Teal X", "c4", "empty"], {"c3": "teal block, x up", "c4": "empty"}),
+        (["c3 = x up, teal"], {"c3": "teal block, x up"}),
+        ([], {}),
+    ],
+)
+def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[str, str]) -> None:
+    assert read_looks(deblockle, words) == looks
+
+
+@pytest.mark.parametrize(
+    ("said", "look"),
+    [("black", "black piece"), ("black ball", "black piece with ball"), ("white piece", "white piece")],
+)
+def test_parts_that_a_look_does_not_mention_are_absent(said: str, look: str) -> None:
+    assert read_looks(load("diaballik"), ["c3", said]) == {"c3": look}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["h9=empty"], "no place 'h9'; places run from a1 to g7"),
+        (["c3"], "say what stands on c3"),
+        (["c3=x"], "could be gold block, x up or teal block, x up; write more"),
+        (["c3=red block"], "'red block' on c3 does not occur in Deblockle"),
+        (["c3="], "'' on c3 does not occur"),
+        (["c3=empty", "c3=teal x"], "c3 is given twice"),
+    ],
+)
+def test_an_unreadable_correction_is_refused_with_the_reason(deblockle: Any, words: list[str], message: str) -> None:
+    with pytest.raises(CorrectionError, match=message):
+        read_looks(deblockle, words)
+
+
+def test_a_refused_look_brings_one_example_of_each_sort() -> None:
+    with pytest.raises(CorrectionError, match='expected something like "digit 0", "cross", or empty'):
+        read_looks(load("number-drop"), ["p1.a1=X"])
+
+
+def test_a_correction_has_exactly_one_content(deblockle: Any) -> None:
+    states = (deblockle.rules.new({}),)
+    with pytest.raises(CorrectionError, match="give one of them"):
+        apply_correction(deblockle, states, Correct("Ann", {"c3": "empty"}, "gold c1:G.star?"), {})
+    with pytest.raises(CorrectionError, match="nothing was corrected"):
+        apply_correction(deblockle, states, Correct("Ann"), {})
+
+
+def test_a_correction_applies_to_every_possible_state(deblockle: Any) -> None:
+    belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
+    done = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
+    assert [state.to_move for state in done.states] == ["gold", "teal"]
+    assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
+    settled = apply_correction(deblockle, belief, Correct("Ann", to_move="teal"), {})
+    assert [state.to_move for state in settled.states] == ["teal"]
+    assert settled.sentence == "Ann says: teal plays next."
+    both = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, to_move="teal"), {})
+    assert both.sentence == "Ann says: c1 is gold block, x up, teal plays next."
+
+
+def test_a_correction_to_a_whole_position_names_the_changed_places(deblockle: Any) -> None:
+    state = deblockle.rules.new({})
+    text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
+    done = apply_correction(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
+    assert done.places == ("c1", "d1")
+    assert done.states[0].to_move == "teal"
+    same = apply_correction(deblockle, (state,), Correct("Ann", position=deblockle.notation.format_state(state)), {})
+    assert same.sentence == "Ann says: the position stands."
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        Correct("Ann", {"d2": "gold block, x up"}),
+        Correct("Ann", position="gold c3:what"),
+        Correct("Ann", to_move="red"),
+    ],
+)
+def test_an_impossible_correction_is_refused(deblockle: Any, correction: Correct) -> None:
+    with pytest.raises(CorrectionError):
+        apply_correction(deblockle, (deblockle.rules.new({}),), correction, {})
+
+
+def test_a_correction_before_the_set_up_is_the_set_up(deblockle: Any) -> None:
+    looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
+    done = apply_correction(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
+    assert done.states[0].to_move == "teal"
+    assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
+    with pytest.raises(CorrectionError, match=r"has to name every piece on it.*There is no teal block on the board"):
+        apply_correction(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
+
+
+def test_a_correction_is_accepted_on_the_sheets_in_play() -> None:
+    game = load("number-drop")
+    believed = game.rules.new({"players": 2})
+    said = apply_correction(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
+    assert said.places == ("p2.c1",)
+    assert "p2.c1 is digit 2" in said.sentence
+    with pytest.raises(CorrectionError, match="p3"):
+        apply_correction(game, [believed], Correct("Ann", {"p3.c1": "digit 2"}), {"players": 2})

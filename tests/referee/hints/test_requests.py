@@ -1,12 +1,16 @@
-"""Hints at the table: by button and command, in stages, never late, and never in games without hints."""
+"""Hints at the table: by button and command, in stages, never late; calculated in this process or a separate one."""
 
 from __future__ import annotations
 
+import io
+import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +18,9 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from common.grid import PlaceGrid
+from engine.errors import EngineError
+from engine.games.deblockle.hints import search_rules_of
+from engine.registry import load
 from engine.search.budget import CountingClock
 from hardware.buttons import Buttons
 from hardware.factory import DriverSettings, driver_sources
@@ -21,16 +28,31 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
-from referee.commands.values import Announce, AskHint, CommandQueue, NewGame, Overrule, Press, Reply
-from referee.hints.advice import RULED_OUT, Advice, Answer, HintSettings, HintStrength, Question
+from referee.commands.values import Announce, AskHint, CommandQueue, Correct, NewGame, Overrule, Press, Reply
+from referee.hints.advice import (
+    RULED_OUT,
+    Advice,
+    Answer,
+    HintSettings,
+    HintStrength,
+    Question,
+    advice_of,
+    answer_question,
+    hint_text,
+)
 from referee.hints.opponent import ImmediateHints, hint_event, recorded_advice
-from referee.hints.process import HintProcess
+from referee.hints.process import HintProcess, serve
 from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from tests.referee.service_table import START, Lamp, Table, wall_clock
+from referee.session.service import Service
+from tests.engine import toy_harvest
+from tests.engine.toy_harvest import GAME as HARVEST
+from tests.guard import GUARD_S
+from tests.present import present
+from tests.referee.service_table import START, Lamp, ScriptedReader, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
 
@@ -438,3 +460,246 @@ def test_the_hint_command_reaches_a_running_referee(
         assert answers == [Reply(str(table.journal.events()[-1][1].data["sentence"]))]
         assert table.journal.events()[-1][1].data["by"] == "Ann"
         assert fold(deblockle, journal.events()).states == table.service.belief
+
+
+NUMBER_DROP = load("number-drop")
+SLIDE = "slide p1=1...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 players=1"
+
+
+class HeldAnswers:
+    """Hands over the answers it was given."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+        self.answers: list[Answer] = []
+
+    def ask(self, question: Question) -> None:
+        self.questions.append(question)
+
+    def poll(self) -> list[Answer]:
+        return self.answers
+
+    def close(self) -> None:
+        pass
+
+
+def answered(advice: Advice, state: Any) -> str:
+    """The words for a hint that was asked before a slide and is answered in ``state``."""
+    source = HeldAnswers()
+    replies: list[Reply | None] = []
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        service: Service[Any, Any] = Service(
+            NUMBER_DROP,
+            ScriptedReader(),
+            journal,
+            lambda _: None,
+            ServiceSettings({"players": 1}),
+            lambda _: None,
+            source,
+        )
+        service.start()
+        service.correct(Correct("Ann", position=SLIDE))
+        service.hint(AskHint("Ann"), replies.append)
+        source.answers = [Answer(source.questions[0].number, advice)]
+        text = NUMBER_DROP.notation.format_state(state)
+        if text != SLIDE:
+            service.correct(Correct("Ann", position=text))
+        service.poll_hints()
+    (reply,) = replies
+    return present(reply).words
+
+
+def test_a_hint_for_a_slide_is_not_given_after_it() -> None:
+    asked = NUMBER_DROP.notation.parse_state(SLIDE)
+    hint = NUMBER_DROP.advice.hint(asked, 0.1, Random(0), clock=CountingClock(0.01), earlier=())
+    assert answered(advice_of(NUMBER_DROP, hint), asked).startswith("Hint: p1 slides the tile")
+    slid = NUMBER_DROP.rules.apply(asked, NUMBER_DROP.notation.parse_turn(asked, "slide:A"))
+    assert present(slid.to_move) == asked.to_move
+    assert answered(advice_of(NUMBER_DROP, hint), slid) == "No hint: the position has changed meanwhile; ask again."
+
+
+def test_an_illegal_hint_is_refused_with_one_full_stop() -> None:
+    advice = Advice("d1=1", "p1", "stays low", 1.0, "points", 0.5)
+    said = answered(advice, NUMBER_DROP.notation.parse_state(SLIDE))
+    assert said == "No hint: p1 writes on the sheet, but now a tile has to be slid."
+
+
+DEBLOCKLE = load("deblockle")
+NEW_GAME = DEBLOCKLE.notation.format_state(DEBLOCKLE.rules.new())
+QUESTION = Question(3, "deblockle", NEW_GAME, "fair", 0.05, earlier=())
+
+
+@pytest.fixture
+def harvest(monkeypatch: pytest.MonkeyPatch) -> Any:
+    toy_harvest.register(monkeypatch)
+    return HARVEST
+
+
+def answers_of(hints: HintProcess, count: int) -> list[Answer]:
+    """Wait for this many answers."""
+    waited = threading.Event()
+    got: list[Answer] = []
+    for _ in range(round(GUARD_S / 0.01)):
+        got += hints.poll()
+        if len(got) >= count:
+            return got
+        waited.wait(0.01)
+    raise AssertionError(f"only {got}")
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    # Half-made tables from an earlier test would give the second answer more time than the first.
+    search_rules_of(DEBLOCKLE.rules.new().options).prepare(lambda: None)
+    first, again = (answer_question(QUESTION, CountingClock(0.001)) for _ in range(2))
+    assert first == again
+    assert first.number == 3
+    assert first.advice is not None
+    turn = DEBLOCKLE.notation.parse_turn(DEBLOCKLE.rules.new(), first.advice.turn)
+    assert first.advice.player == turn.player == "gold"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (replace(QUESTION, game="halma"), "halma"),
+        (replace(QUESTION, state="rubbish"), "rubbish"),
+        (
+            replace(
+                QUESTION,
+                state=DEBLOCKLE.notation.format_state(
+                    DEBLOCKLE.rules.announce(
+                        DEBLOCKLE.rules.new(), DEBLOCKLE.rules.announcements(DEBLOCKLE.rules.new())[0]
+                    )
+                ),
+            ),
+            "over",
+        ),
+    ],
+)
+def test_a_question_without_an_answer_gets_the_reason(question: Question, words: str) -> None:
+    answer = answer_question(question, CountingClock(0.001))
+    assert answer.advice is None
+    assert words in answer.refused
+
+
+ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4)
+
+
+def test_a_hint_shows_the_piece_or_the_whole_turn() -> None:
+    state = DEBLOCKLE.rules.new()
+    piece = hint_text(DEBLOCKLE, state, ADVICE, "piece")
+    assert piece.words == "Hint: look at the gold block on c1."
+    assert piece.places == ("c1",)
+    whole = hint_text(DEBLOCKLE, state, ADVICE, "whole")
+    assert whole.words == (
+        "Hint: Gold rolls c1 to c2, hoops up, and hops to a1. That takes a block off. Chance of winning: 71%."
+    )
+    assert whole.places == ("c1", "c2", "a1")
+    sure = hint_text(DEBLOCKLE, state, replace(ADVICE, expected=1.0, sure=1.0), "whole")
+    assert sure.words.endswith("Chance of winning: 100%, worked out to the end.")
+    with pytest.raises(EngineError):
+        hint_text(DEBLOCKLE, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
+
+
+def test_a_hint_in_a_dice_game_names_the_die(harvest: Any) -> None:
+    state = harvest.notation.parse_state("0,0 1 5 - -")
+    advice = Advice("keep", "p2", "gives more points", 1.0, "points", 0.5, 0)
+    assert hint_text(harvest, state, advice, "whole").words == (
+        "Hint: p2 keeps the die. Take the die that shows 5. That gives more points. Expected: 1 point."
+    )
+    assert hint_text(harvest, state, advice, "piece").words == "Hint: take the die that shows 5."
+    assert hint_text(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
+
+
+@pytest.mark.parametrize(
+    ("position", "turn", "words"),
+    [
+        (
+            "p1 slide p1=...1... slots=I4,L4,O4,T4,S4 roll=1,1,1,2,I to=p1 notches=0,0,0,0,0 players=1",
+            "slide:A",
+            "p1 slides the tile in column A by one notch.",
+        ),
+        (
+            "p1 drop p1=....2../....1../....1../...11.. p2=...2... slots=I4,I3,O4,X5,T5 roll=1,1,1,2,I to=p2 then=p1",
+            "none",
+            "p1 draws no loop.",
+        ),
+    ],
+)
+def test_a_turn_that_touches_no_place_is_told_whole_at_once(position: str, turn: str, words: str) -> None:
+    game = load("number-drop")
+    state, advice = game.notation.parse_state(position), Advice(turn, "p1", "is good", 40.0, "points", 0.5)
+    first = hint_text(game, state, advice, "piece")
+    assert first == hint_text(game, state, advice, "whole")
+    assert first.words == f"Hint: {words} That is good. Expected: 40 points."
+    squares = hint_text(game, state, replace(advice, unit="squares"), "whole")
+    assert squares.words.endswith("Expected: 40 filled squares.")
+
+
+def test_the_hint_process_reads_questions_and_writes_answers_as_lines() -> None:
+    questions = [QUESTION, replace(QUESTION, number=4, state="rubbish")]
+    out = io.StringIO()
+    serve(io.StringIO("".join(json.dumps(asdict(each)) + "\n" for each in questions)), out, CountingClock(0.001))
+    first, second = (json.loads(line) for line in out.getvalue().splitlines())
+    assert (first["number"], first["advice"]["player"]) == (3, "gold")
+    assert second["number"] == 4
+    assert second["advice"] is None
+    assert "rubbish" in second["refused"]
+
+
+@pytest.fixture
+def hints() -> Iterator[HintProcess]:
+    with closing(HintProcess()) as process:
+        yield process
+
+
+def test_a_separate_process_answers(hints: HintProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert hints.poll() == []
+    hints.ask(QUESTION)
+    hints.ask(replace(QUESTION, number=4, state="rubbish"))
+    first, second = answers_of(hints, 2)
+    assert first.number == 3
+    assert first.advice is not None
+    assert second.number == 4
+    assert "rubbish" in second.refused
+
+
+def test_an_answer_wakes_the_waiting_thread() -> None:
+    answered = threading.Event()
+    with closing(HintProcess(on_answer=answered.set)) as hints:
+        hints.ask(QUESTION)
+        assert answered.wait(GUARD_S)
+        assert [answer.number for answer in hints.poll()] == [3]
+
+
+@pytest.mark.parametrize("command", [(sys.executable, "-c", ""), ("/no/such/program",)])
+def test_a_process_that_ends_is_reported_and_started_again(command: tuple[str, ...]) -> None:
+    with closing(HintProcess(command)) as hints:
+        for number in (1, 2):
+            hints.ask(replace(QUESTION, number=number))
+            (answer,) = answers_of(hints, 1)
+            assert answer.number == number
+            assert "could not be worked out" in answer.refused
+
+
+def test_closing_ends_the_process_at_once() -> None:
+    hints = HintProcess()
+    hints.ask(replace(QUESTION, seconds=10.0))
+    process = hints._process
+    assert process is not None
+    hints.close()
+    assert process.returncode is not None
+    hints.close()
+
+
+def test_the_process_ends_with_the_referee() -> None:
+    hints = HintProcess()
+    hints.ask(QUESTION)
+    answers_of(hints, 1)
+    process = hints._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(GUARD_S) == 0
+    hints.close()

@@ -1,15 +1,18 @@
-"""Journals that cannot be used: damaged, foreign, locked, or on a disk that cannot be written."""
+"""Journals that cannot be used: damaged, foreign, locked, on a bad disk; what can be read is recovered."""
 
 import errno
 import fcntl
 import json
 import os
+import random
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,11 +29,15 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal import events
+from referee.journal import events, recovery
 from referee.journal.backups import back_up, restore
-from referee.journal.database import check_row, connect, lock_holder
+from referee.journal.database import WriterLock, check_row, connect, journal_faults, lock_holder
+from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
+from referee.journal.log import log_path, read_log
 from referee.journal.reader import read_journal
+from referee.journal.recovery import loss_of
+from tests.effort import cases
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -466,3 +473,412 @@ def test_an_event_whose_phrases_are_damaged_is_read_without_them(beside: str) ->
     read = events.decode(3, "note", f'{{"by":"Ann","phrases":{beside}}}', None, "")
     assert read.data == {"by": "Ann"}
     assert type(read.data["by"]) is str
+
+
+FRAME_BYTES = 24 + 4096
+EVENTS = 100
+
+
+@pytest.fixture
+def left_path(tmp_path: Path) -> Path:
+    """A journal as a power cut leaves it: of its 100 events, 90 are only in the log."""
+    played, left = tmp_path / "played" / "journal.sqlite", tmp_path / "left" / "journal.sqlite"
+    for each in (played, left):
+        each.parent.mkdir()
+    with Journal.open(played, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, *[TURN] * 9):
+            journal.append(event)
+    with Journal.open(played, wall_clock=ticking_clock()) as journal:
+        for index in range(10, EVENTS):
+            journal.append(TURN, [picture("before", 9000)] if index % 3 else [])
+        for ending in ("", "-wal", "-last"):
+            shutil.copy(f"{played}{ending}", f"{left}{ending}")
+    return left
+
+
+def damage(path: Path, at: int, size: int = 512, fill: bytes = b"\xff") -> None:
+    log = log_path(path)
+    content = bytearray(log.read_bytes())
+    content[at : at + size] = fill * size
+    log.write_bytes(content)
+
+
+def forget_the_last(path: Path) -> None:
+    path.with_name(f"{path.name}-last").unlink()
+
+
+def opened(path: Path) -> Journal:
+    return Journal.open(path, wall_clock=lambda: START)
+
+
+def test_a_log_without_damage_is_merged_without_a_word(left_path: Path) -> None:
+    assert loss_of(left_path) is None
+    with opened(left_path) as journal:
+        assert journal.remark == ""
+        assert journal.last_number == EVENTS
+    assert [each.name for each in left_path.parent.iterdir()] == [left_path.name]
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_the_events_behind_a_damaged_place_are_recovered(left_path: Path, is_named: bool) -> None:
+    if not is_named:
+        forget_the_last(left_path)
+    damage(left_path, 32 + 5 * FRAME_BYTES + 1024)
+    before = {each.name: each.read_bytes() for each in left_path.parent.iterdir()}
+    with read_journal(left_path) as reader:
+        assert reader.last_number < 20
+    with opened(left_path) as journal:
+        assert journal.remark == (
+            "The log of journal.sqlite was damaged. All 100 events could be read nevertheless. "
+            "The damaged files are kept in journal-damaged-20260501-183000.sqlite."
+        )
+        journal.check()
+        events = journal.events()
+        assert [number for number, _ in events] == [*range(1, EVENTS + 2)]
+        assert events[-1][1] == Event(EventKind.NOTE, {"sentence": journal.remark}, None, events[-1][1].wall_time)
+    for ending in ("", "-wal"):
+        kept = left_path.with_name(f"journal-damaged-20260501-183000.sqlite{ending}")
+        assert kept.read_bytes() == before[f"{left_path.name}{ending}"]
+
+
+def damage_a_page_written_once(path: Path, *, of_a_picture: bool) -> None:
+    """Damage a page that no later frame holds."""
+    frames = read_log(log_path(path).read_bytes()).read
+    for index, frame in enumerate(frames):
+        is_leaf_of_events = frame.content[0] == 0x0D and b"c3-c4=stop" in frame.content
+        is_wanted = frame.content[0] == 0 if of_a_picture else is_leaf_of_events
+        if is_wanted and index > 20 and all(frame.number != later.number for later in frames[index + 1 :]):
+            damage(path, 32 + index * FRAME_BYTES + 1024)
+            return
+    pytest.fail("there is no such page")
+
+
+def test_events_that_cannot_be_recovered_are_named(left_path: Path) -> None:
+    damage_a_page_written_once(left_path, of_a_picture=False)
+    with opened(left_path) as journal:
+        left = journal.last_number - 1
+        assert 9 < left < EVENTS
+        assert journal.remark.startswith(
+            f"The log of journal.sqlite was damaged: {EVENTS - left} events after event {left} are missing. "
+            "Compare the board with what `./run status` shows, and correct what differs. The damaged files are kept in "
+        )
+        journal.check()
+
+
+def test_without_the_last_event_named_it_is_said_how_many_may_be_missing(left_path: Path) -> None:
+    forget_the_last(left_path)
+    damage_a_page_written_once(left_path, of_a_picture=False)
+    found = loss_of(left_path)
+    assert found is not None
+    assert not found.is_certain
+    assert found.recorded in {EVENTS - 1, EVENTS}
+    events = f"{found.recorded - found.read} events after event {found.read}"
+    assert f": {events} may be missing." in found.sentences(left_path)
+
+
+def test_if_a_picture_is_damaged_all_events_are_recovered(left_path: Path) -> None:
+    damage_a_page_written_once(left_path, of_a_picture=True)
+    with opened(left_path) as journal:
+        assert "All 100 events could be read nevertheless. The pictures of events after " in journal.remark
+        assert journal.last_number == EVENTS + 1
+        journal.check()
+
+
+def test_a_log_with_a_damaged_head_is_recovered(left_path: Path) -> None:
+    damage(left_path, 0)
+    with opened(left_path) as journal:
+        assert journal.last_number == EVENTS + 1
+        assert "All 100 events could be read nevertheless" in journal.remark
+
+
+@pytest.mark.parametrize("size", [0, 32, 20 * FRAME_BYTES + 700])
+def test_a_log_that_was_cut_off_is_noticed(left_path: Path, size: int) -> None:
+    log_path(left_path).write_bytes(log_path(left_path).read_bytes()[:size])
+    with opened(left_path) as journal:
+        left = journal.last_number - 1
+        assert f": {EVENTS - left} events after event {left} are missing." in journal.remark
+
+
+def test_a_log_that_was_removed_is_noticed(left_path: Path) -> None:
+    log_path(left_path).unlink()
+    with opened(left_path) as journal:
+        assert ": 90 events after event 10 are missing." in journal.remark
+
+
+def test_a_journal_begins_anew_where_only_the_name_of_the_last_event_is_left(left_path: Path) -> None:
+    left_path.unlink()
+    log_path(left_path).unlink()
+    assert loss_of(left_path) is None
+    with opened(left_path) as journal:
+        assert (journal.remark, journal.events()) == ("", [])
+
+
+def test_a_log_of_another_journal_does_not_spoil_the_one_that_took_its_place(tmp_path: Path) -> None:
+    path, other = tmp_path / "journal.sqlite", tmp_path / "other.sqlite"
+    with Journal.open(other, wall_clock=ticking_clock()) as journal:
+        for _ in range(20):
+            journal.append(NEW_GAME)
+        events = journal.events()
+    for count in (60, 5):
+        with Journal.open(path, wall_clock=ticking_clock()) as journal:
+            for _ in range(count):
+                journal.append(NEW_GAME, [picture("after", 30_000)])
+            left = {each.name: each.read_bytes() for each in tmp_path.glob("journal.sqlite-*")}
+    other.rename(path)
+    for name, content in left.items():
+        path.with_name(name).write_bytes(content)
+    with opened(path) as journal:
+        assert ": 45 events after event 20 are missing." in journal.remark
+        assert journal.events()[:20] == events
+        journal.check()
+    with opened(path) as journal:
+        assert journal.append(TURN) == 22
+
+
+def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(left_path: Path) -> None:
+    # It was not confirmed, so the file does not name it.
+    name = left_path.with_name(f"{left_path.name}-last")
+    recorder = recovery.LastRecorded(left_path)
+    recorder.note(EVENTS - 1)
+    last = len(read_log(log_path(left_path).read_bytes()).read) - 1
+    for at in (last - 1, last - 2, last - 3):
+        damage(left_path, 32 + at * FRAME_BYTES + 512)
+        assert name.exists()
+        assert loss_of(left_path) is None
+    with opened(left_path) as journal:
+        assert journal.remark == ""
+        assert journal.last_number == EVENTS - 1
+
+
+def test_frames_of_an_earlier_generation_are_no_damage(tmp_path: Path) -> None:
+    played, left = tmp_path / "journal.sqlite", tmp_path / "left.sqlite"
+    with Journal.open(played, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        for _ in range(20):
+            journal.append(TURN)
+        journal._connection.execute("PRAGMA wal_checkpoint(RESTART)")
+        journal.append(TURN)
+        for ending in ("", "-wal", "-last"):
+            shutil.copy(f"{played}{ending}", f"{left}{ending}")
+    assert len(log_path(left).read_bytes()) > 20 * FRAME_BYTES
+    assert len(read_log(log_path(left).read_bytes()).read) < 10
+    assert loss_of(left) is None
+    # Torn at its head, the log begins with the earlier generation, all of which is in the database.
+    forget_the_last(left)
+    damage(left, 0, 4096)
+    with opened(left) as journal:
+        assert journal.remark == ""
+        assert journal.last_number >= 21
+
+
+def test_without_room_for_a_copy_nothing_is_changed(left_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage(left_path, 32 + 5 * FRAME_BYTES + 1024)
+    before = {each.name: each.read_bytes() for each in left_path.parent.iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(JournalFullError, match=r"no room on the disk for a copy of the journal .*: free some"):
+        opened(left_path)
+    assert {each.name: each.read_bytes() for each in left_path.parent.iterdir() if "-shm" not in each.name} == before
+
+
+@pytest.mark.parametrize("seed", range(cases(6, 2)))
+def test_any_noise_as_a_log_is_read(left_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    content = bytearray(log_path(left_path).read_bytes())
+    for _ in range(rng.randint(1, 40)):
+        at = rng.randrange(len(content) - 512)
+        content[at : at + 512] = rng.randbytes(512)
+    log_path(left_path).write_bytes(content)
+    with opened(left_path) as journal:
+        journal.check()
+        assert journal.last_number > EVENTS or ("missing" in journal.remark)
+
+
+def test_an_event_whose_text_was_changed_is_named(left_path: Path) -> None:
+    opened(left_path).close()
+    content = left_path.read_bytes()
+    left_path.write_bytes(content.replace(b"c3-c4=stop", b"c3-c5=stop", 1))
+    with (
+        read_journal(left_path) as journal,
+        pytest.raises(JournalUnreadableError, match=r"event \d+ is not as it was recorded; the journal is damaged"),
+    ):
+        journal.events()
+
+
+def test_an_event_numbered_too_high_by_hand_is_refused(left_path: Path) -> None:
+    with opened(left_path) as journal, closing(sqlite3.connect(left_path)) as file:
+        journal.append(TURN)
+        file.execute(
+            "INSERT INTO event (number, game, kind, data, wall_time) VALUES (?, 1, 'note', '{}', '')", (2**63 - 1,)
+        )
+        file.commit()
+    with opened(left_path) as journal, pytest.raises(JournalUnreadableError, match="an event 9223372036854775807"):
+        journal.append(TURN)
+
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+PLAIN_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_FULL, JournalFullError),
+        (sqlite3.SQLITE_READONLY, JournalReadOnlyError),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, JournalReadOnlyError),
+        (sqlite3.SQLITE_PERM, JournalReadOnlyError),
+        (sqlite3.SQLITE_CANTOPEN, JournalReadOnlyError),
+        (sqlite3.SQLITE_NOTADB, JournalUnreadableError),
+        (sqlite3.SQLITE_CORRUPT, JournalUnreadableError),
+        (sqlite3.SQLITE_BUSY, JournalBusyError),
+        (sqlite3.SQLITE_LOCKED, JournalBusyError),
+        (sqlite3.SQLITE_IOERR_WRITE, JournalFailedError),
+    ],
+)
+def test_each_sqlite_error_becomes_a_journal_error_that_names_the_file(code: int, kind: type[JournalError]) -> None:
+    def fail() -> None:
+        error = sqlite3.OperationalError("it failed")
+        error.sqlite_errorcode = code
+        with journal_faults(Path("/club/journal.sqlite")):
+            raise error
+
+    with pytest.raises(kind, match=r"/club/journal\.sqlite") as caught:
+        fail()
+    assert type(caught.value) is kind
+    assert isinstance(caught.value, OSError)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN])
+def test_whatever_sqlite_calls_it_a_full_disk_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**30, 2**30 - 4096, 4096))
+    with (
+        pytest.raises(JournalFullError, match=r"no room on the disk for the journal .*: free some space"),
+        journal_faults(tmp_path / "journal.sqlite"),
+    ):
+        raise error
+
+
+def test_a_file_locked_by_another_program_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+
+    def impatient(target: str) -> sqlite3.Connection:
+        return sqlite3.connect(target, uri=True, isolation_level=None, timeout=0.05)
+
+    with pytest.raises(JournalBusyError, match="another program holds"):
+        Journal.open(path, wall_clock=lambda: NOW, connect=impatient)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (errno.EROFS, JournalReadOnlyError),
+        (errno.EACCES, JournalReadOnlyError),
+        (errno.ENOSPC, JournalFullError),
+        (errno.EIO, JournalError),
+    ],
+)
+def test_a_lock_that_cannot_be_made_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[JournalError]
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(kind) as caught:
+        WriterLock(tmp_path / "journal.sqlite")
+    assert type(caught.value) is kind
+
+
+def test_a_journal_with_a_torn_log_can_be_read_unchanged(tmp_path: Path) -> None:
+    path, copy = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite"
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        for _ in range(3):
+            journal.append(PLAIN_GAME)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
+    before = copy.read_bytes()
+    with read_journal(copy) as reader:
+        assert len(reader.events()) == 3
+    assert copy.read_bytes() == before
+    torn = Path(f"{copy}-wal")
+    # The log's last frame only pads its block, so the one before it must be torn to damage an event.
+    torn.write_bytes(torn.read_bytes()[: -FRAME_BYTES - 700])
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        journal.check()
+        assert len(journal.events()) == 2, "the torn transaction is missing completely"
+
+
+def journal_after_power_cut(path: Path) -> Path:
+    """A journal of three events that are still in its log, as a power cut leaves it."""
+    copy = path.with_name("copy.sqlite")
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        for _ in range(3):
+            journal.append(PLAIN_GAME)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
+    return copy
+
+
+def log_of(journal: Path) -> Path:
+    return journal.with_name(journal.name + "-wal")
+
+
+def test_the_log_left_by_a_power_cut_is_merged_before_anything_is_written(tmp_path: Path) -> None:
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
+    assert log_of(copy).stat().st_size > 3 * FRAME_BYTES
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        assert log_of(copy).stat().st_size == 0
+        assert len(journal.events()) == 3
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE])
+def test_without_room_to_merge_the_log_its_events_stay_there(tmp_path: Path, code: int) -> None:
+    class Failing(sqlite3.Connection):
+        def execute(self, statement: str, /, *arguments: object) -> sqlite3.Cursor:
+            if "wal_checkpoint" in statement:
+                error = sqlite3.OperationalError("it failed")
+                error.sqlite_errorcode = code
+                raise error
+            return super().execute(statement, *arguments)  # type: ignore[arg-type]
+
+    def fail(target: str) -> sqlite3.Connection:
+        return sqlite3.connect(target, uri=True, isolation_level=None, factory=Failing)
+
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
+    if code == sqlite3.SQLITE_FULL:
+        with Journal.open(copy, wall_clock=lambda: NOW, connect=fail) as journal:
+            assert journal.append(PLAIN_GAME) == 4
+    else:
+        with pytest.raises(JournalError, match="it failed"):
+            Journal.open(copy, wall_clock=lambda: NOW, connect=fail)
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        journal.check()
+        assert len(journal.events()) >= 3
+
+
+def test_a_reader_does_not_keep_the_journal_from_being_opened(tmp_path: Path) -> None:
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
+    with read_journal(copy) as reader:
+        assert len(reader.events()) == 3
+        with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+            assert journal.append(PLAIN_GAME) == 4
+        assert len(reader.events()) == 4
+
+
+def test_the_folder_of_a_new_or_existing_journal_is_synced(tmp_path: Path) -> None:
+    path, synced = tmp_path / "journal.sqlite", list[Path]()
+    for _ in range(2):
+        with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
+            assert path.exists()
+    assert synced == [tmp_path, tmp_path]

@@ -1,5 +1,10 @@
+"""A game and its clock as a fold over its events, against a ledger of the time each player spent on each turn."""
+
+from __future__ import annotations
+
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,11 +12,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.registry import load
+from engine.api import Game
+from engine.registry import games, load
+from engine.support.players import parse_announcement, who_plays
 from engine.values import Announcement, Outcome
-from referee.errors import FoldError
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold, read_step
+from referee.clocks import Clock, ClockFace, ClockMode, PauseReason, TimeControl
+from referee.errors import ClockError, FoldError
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.fold import (
+    COMPLETE_S,
+    ClockChange,
+    ClockFold,
+    flag_event,
+    fold,
+    paused_event,
+    read_step,
+    restarted_event,
+    resumed_event,
+    running_event,
+    set_event,
+)
 from referee.journal.journal import Journal
 from tests.effort import cases
 from tests.present import present
@@ -280,3 +300,349 @@ def test_a_step_is_read_as_the_turn_of_the_player_who_can_play_it() -> None:
     event, after = turn_from(GOLD, 0)
     told = read_step(GAME, GOLD, EventKind.TURN, str(event.data["turn"]), "teal")
     assert GAME.rules.apply(GOLD, told) == after
+
+
+BASE_S, BONUS_S = 30.0, 4.0
+SIDES = ("black", "white")
+
+
+@dataclass
+class Ledger:
+    """The time spent by turn; taking a turn back removes its time."""
+
+    mode: ClockMode
+    spent: list[float] = field(default_factory=lambda: [0.0])
+
+    def left(self, side: str) -> float:
+        """Add up from the beginning; times are in halves of a second, so nothing is lost."""
+        left = dict.fromkeys(SIDES, BASE_S)
+        for number, spent in enumerate(self.spent):
+            player, other = SIDES[number % 2], SIDES[1 - number % 2]
+            is_over = number < len(self.spent) - 1
+            if self.mode is ClockMode.DELAY:
+                spent = max(0.0, spent - BONUS_S)
+            lost = min(left[player], spent)
+            left[player] -= lost
+            if self.mode is ClockMode.HOURGLASS:
+                left[other] += lost
+            if is_over and left[player] > 0 and self.mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN}:
+                left[player] += BONUS_S if self.mode is ClockMode.FISCHER else min(BONUS_S, spent)
+        return left[side]
+
+
+@dataclass
+class Script:
+    """A game of Diaballik as events; each method adds one kind of event at the table."""
+
+    game: Game[Any, Any]
+    mode: ClockMode
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)
+    now: float = 100.0
+    heard: float = 100.0
+    settled: float = 100.0
+    stands: bool = False
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.mode)
+        bonus = 0.0 if self.mode in {ClockMode.GAME, ClockMode.HOURGLASS} else BONUS_S
+        control = TimeControl(self.mode, BASE_S, bonus)
+        self.add(Event(EventKind.NEW_GAME, {"game": self.game.name, "clock": asdict(control)}))
+        self.states.append(self.game.rules.new())
+        self.add(Event(EventKind.SET_UP, {"state": self.text}, self.now))
+
+    @property
+    def text(self) -> str:
+        return self.game.notation.format_state(self.states[-1])
+
+    def add(self, event: Event) -> None:
+        self.events.append((len(self.events) + 1, event))
+        if event.frame_time_s is not None:
+            self.heard = event.frame_time_s
+            if event.data.get("change") != ClockChange.RAN:
+                self.settled = event.frame_time_s
+
+    def wait(self, halves: int) -> None:
+        self.now += halves / 2
+        if not self.stands:
+            self.ledger.spent[-1] += halves / 2
+
+    def turn(self, rested_halves: int) -> None:
+        """Play a turn that was complete for this long before it was accepted, unless another event came in between."""
+        rested = 0.0 if self.stands else min(rested_halves / 2, self.ledger.spent[-1], self.now - self.settled)
+        turn = next(iter(self.game.rules.legal_turns(self.states[-1])))
+        player = self.states[-1].to_move
+        self.states.append(self.game.rules.apply(self.states[-1], turn))
+        self.ledger.spent[-1] -= rested
+        self.ledger.spent.append(rested)
+        data = {"turn": self.game.notation.format_turn(turn), "player": player, "state": self.text}
+        self.add(Event(EventKind.TURN, {**data, COMPLETE_S: self.now - rested}, self.now))
+
+    def take_back(self, _: int) -> None:
+        if len(self.states) > 1:
+            self.states.pop()
+            self.ledger.spent.pop()
+            self.add(Event(EventKind.TAKE_BACK, {"by": "Ann"}, self.now))
+
+    def stop(self, _: int) -> None:
+        if not self.stands:
+            self.stands = True
+            self.add(paused_event(PauseReason.PERSON, "Ann", self.now))
+
+    def go(self, _: int) -> None:
+        if self.stands:
+            self.stands = False
+            self.add(resumed_event(PauseReason.PERSON, self.now))
+
+    def tick(self, _: int) -> None:
+        self.add(running_event(self.now))
+
+    def kill(self, halves: int) -> None:
+        """Kill the referee: the time since the last event is unknown, and its clock may start anew."""
+        if not self.stands:
+            self.ledger.spent[-1] -= self.now - self.heard
+        self.now = float(halves)
+        self.add(restarted_event(self.now))
+
+
+class Followed:
+    """The clock of a game whose events are told one after another, as the journal's fold tells them."""
+
+    def __init__(self, game: Game[Any, Any], events: Iterable[tuple[int, Event]] = ()) -> None:
+        self.game = game
+        self.fold = ClockFold()
+        for _, event in events:
+            self.take(event)
+
+    def take(self, event: Event) -> None:
+        value = event.data.get("state", [])
+        texts = value if isinstance(value, list) else [value]
+        states = [self.game.notation.parse_state(str(text)) for text in texts]
+        self.fold = self.fold.after(self.game, event, states)
+
+    @property
+    def clock(self) -> Clock | None:
+        return self.fold.clock
+
+    def face(self, time_s: float) -> ClockFace | None:
+        return self.fold.face(time_s)
+
+
+happenings = st.lists(
+    st.tuples(st.sampled_from(["wait", "wait", "turn", "take_back", "stop", "go", "tick", "kill"]), st.integers(0, 30)),
+    max_size=30,
+)
+
+
+@given(mode=st.sampled_from(list(ClockMode)), script=happenings)
+def test_the_fold_agrees_with_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) -> None:
+    on = Script(load("diaballik"), mode)
+    live = Followed(on.game, on.events)
+    for what, number in script:
+        known = len(on.events)
+        getattr(on, what)(number)
+        for _, event in on.events[known:]:
+            live.take(event)
+        face = live.face(on.now)
+        assert face is not None
+        assert face.remaining_s == pytest.approx({side: on.ledger.left(side) for side in SIDES}, abs=1e-6)
+        assert min(face.remaining_s.values()) >= 0
+    again = Followed(on.game, on.events)
+    assert again.clock == live.clock
+    assert again.face(on.now) == live.face(on.now)
+
+
+@pytest.mark.parametrize("name", games())
+def test_every_player_has_a_clock(name: str) -> None:
+    game = load(name)
+    start = game.rules.new({"players": 2} if game.printed_sheet is not None else {})
+    assert who_plays(game, start) == game.players[:2]
+
+
+def test_players_who_write_simultaneously_take_their_own_time() -> None:
+    game = load("number-drop")
+    state = game.rules.new({"players": 2})
+    control = TimeControl(ClockMode.GAME, 60.0)
+    fold = Followed(game)
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
+    fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
+    dice = game.dice
+    assert dice is not None
+    roll = dice.possible_rolls(state)[0].roll
+    state = dice.rolled(state, roll)
+    fold.take(Event(EventKind.ROLLED, {"roll": ",".join(roll.faces), "state": game.notation.format_state(state)}, 10.0))
+    writing = game.rules.players_to_move(state)
+    assert fold.clock is not None
+    assert fold.clock.running == writing
+    turn = next(turn for turn in game.rules.legal_turns(state) if turn.player == writing[0])
+    state = game.rules.apply(state, turn)
+    text = game.notation.format_turn(turn)
+    data = {"turn": text, "player": turn.player, "state": game.notation.format_state(state)}
+    fold.take(Event(EventKind.TURN, data, 15.0))
+    assert fold.clock.running == game.rules.players_to_move(state)
+
+
+def hourglass_of_three(*events: tuple[str, float]) -> Followed:
+    """The clock of Number Drop with three players: ``events`` are what is announced, and when."""
+    game = load("number-drop")
+    state = game.rules.new({"players": 3})
+    control = TimeControl(ClockMode.HOURGLASS, 60.0)
+    fold = Followed(game)
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
+    fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
+    for said, time_s in events:
+        state = game.rules.announce(state, parse_announcement(said, game.players))
+        data = {"announcement": said, "state": game.notation.format_state(state)}
+        fold.take(Event(EventKind.ANNOUNCED, data, time_s))
+    return fold
+
+
+def left_after(fold: Followed, runs: str, seconds: float) -> dict[str, float]:
+    """What the clock shows after the time of one player has run for some seconds."""
+    assert fold.clock is not None
+    start_s = fold.fold.latest_s
+    fold.fold = replace(fold.fold, clock=fold.clock.switch(start_s, (runs,)))
+    now, later = fold.face(start_s), fold.face(start_s + seconds)
+    assert now is not None
+    assert later is not None
+    assert now.after(seconds) == later, "a screen that counts on agrees"
+    return dict(later.remaining_s)
+
+
+def test_an_hourglass_gives_no_time_to_a_player_who_has_resigned() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0))
+    assert left_after(fold, "p2", 10) == {"p2": 50, "p3": 70}
+    assert fold.clock is not None
+    assert fold.clock.at(10.0).remaining_s == {"p1": 60, "p2": 50, "p3": 70}
+
+
+def test_a_resignation_taken_back_gives_time_again() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0))
+    fold.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}, 0.0))
+    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
+
+
+def test_a_player_whose_flag_fell_and_who_plays_on_still_gains_time() -> None:
+    fold = hourglass_of_three()
+    fold.take(flag_event("p1", 0.0))
+    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
+
+
+def test_after_the_end_everybodys_time_is_shown() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0), ("p3:resign", 0.0))
+    face = fold.face(10.0)
+    assert face is not None
+    assert (face.remaining_s, face.running) == ({"p1": 60, "p2": 60, "p3": 60}, ())
+
+
+def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
+    first = Script(load("diaballik"), ClockMode.FISCHER)
+    first.wait(10)
+    first.turn(0)
+    left = Followed(first.game, first.events)
+    again = Followed(first.game)
+    for _, event in first.events:
+        again.take(Event(event.kind, {key: event.data[key] for key in event.data if key != COMPLETE_S}))
+    assert left.clock is not None
+    again.take(set_event(left.clock))
+    assert again.clock is not None
+    assert again.clock.remaining_s == left.clock.remaining_s
+    again.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}))
+    assert again.clock.remaining_s == left.clock.remaining_s, "a take-back gives nobody the full time"
+
+
+def test_times_set_by_hand_are_kept_to_the_millisecond_and_a_player_without_time_has_lost_it() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = Followed(played.game, played.events)
+    assert fold.clock is not None
+    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 0.9996})))
+    assert fold.clock.remaining_s == {"black": 0.0, "white": 1.0}
+    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 0.1234})))
+    assert fold.clock.remaining_s == {"black": 0.0, "white": 0.123}
+    assert fold.clock.fallen == ("black",)
+
+
+def test_a_table_set_up_again_gives_everybody_the_full_time() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    played.wait(10)
+    played.turn(0)
+    fold = Followed(played.game, played.events)
+    fold.take(Event(EventKind.SET_UP, {"state": played.text}, played.now))
+    assert fold.clock is not None
+    assert fold.clock.remaining_s == {"black": BASE_S, "white": BASE_S}
+
+
+def test_a_clock_also_starts_with_a_position_that_a_person_gave() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = Followed(played.game)
+    fold.take(played.events[0][1])
+    fold.take(Event(EventKind.CORRECTION, {"state": played.text}, 5.0))
+    assert fold.clock is not None
+    assert fold.clock.running == (played.states[0].to_move,)
+    assert fold.clock.at(8.0).remaining_s[played.states[0].to_move] == BASE_S - 3
+
+
+def test_a_pause_says_who_or_what_it_is_for() -> None:
+    said = [paused_event(why, "Ann", 5.0).data["sentence"] for why in (PauseReason.PERSON, PauseReason.QUESTION)]
+    assert said == ["Ann stops the clock.", "The clock is paused: a question is open."]
+
+
+def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    without = Event(EventKind.NEW_GAME, {"game": "diaballik"})
+    games = [[], played.events[:1], [*played.events[:1], (2, without)]]
+    assert [Followed(played.game, events).fold.is_agreed for events in games] == [False, True, False]
+
+
+NOT_SECONDS: tuple[JsonValue, ...] = ([30.0], {"black": "half"})
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}),
+        *(Event(EventKind.CLOCK, {"change": "set", "remaining_s": left}) for left in NOT_SECONDS),
+    ],
+)
+def test_a_journal_with_an_unreadable_clock_is_refused(unreadable: Event) -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = Followed(played.game, played.events)
+    with pytest.raises(ClockError, match="the journal"):
+        fold.take(unreadable)
+
+
+@pytest.mark.parametrize(("kind", "left_s"), [(EventKind.NOTE, 20.0), (EventKind.END, 25.0)])
+def test_only_the_end_stops_the_clock(kind: EventKind, left_s: float) -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = Followed(played.game, played.events)
+    fold.take(Event(kind, {"sentence": "Said after five seconds."}, played.now + 5.0))
+    face = fold.face(played.now + 10.0)
+    assert face is not None
+    assert face.remaining_s == {"black": left_s, "white": BASE_S}
+
+
+REMARKS = [
+    None,
+    Event(EventKind.NOTE, {"sentence": "The camera moved."}, 35.0),
+    Event(EventKind.OFFER, {"player": "white", "change": "made", "by": "A", "sentence": "White offers a draw."}, 35.0),
+]
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_a_remark_while_a_question_is_open_costs_nobody_time(remark: Event | None) -> None:
+    game: Game[Any, Any] = load("diaballik")
+    before = game.rules.new()
+    turn = next(iter(game.rules.legal_turns(before)))
+    text, after = game.notation.format_turn(turn), game.notation.format_state(game.rules.apply(before, turn))
+    events = [
+        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": asdict(TimeControl(ClockMode.GAME, 120.0))}),
+        Event(EventKind.SET_UP, {"state": game.notation.format_state(before)}, 5.0),
+        paused_event(PauseReason.QUESTION, "", 30.0),
+        *([] if remark is None else [remark]),
+        Event(EventKind.TURN, {"turn": text, "player": turn.player, "state": after, COMPLETE_S: 10.0}, 41.0),
+        resumed_event(PauseReason.QUESTION, 41.0),
+    ]
+    clock = Followed(game, list(enumerate(events, 1))).clock
+    assert clock is not None
+    assert dict(clock.remaining_s) == {"black": 115.0, "white": 100.0}

@@ -1,8 +1,9 @@
-"""The journal keeps events unchanged and durable, with a limited amount of evidence."""
+"""The journal keeps events unchanged and durable, on a full disk and if it is removed, with bounded evidence."""
 
 import itertools
 import shutil
 import sqlite3
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.errors import EventError, JournalError
+from referee.errors import EventError, JournalDisplacedError, JournalError, JournalFullError, JournalReadOnlyError
 from referee.journal import database
+from referee.journal.backups import back_up
 from referee.journal.database import connect
-from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, JsonValue, encode
-from referee.journal.journal import Journal
+from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue, encode
+from referee.journal.journal import BufferedJournal, Journal, _FileState
+from referee.journal.log import log_path
 from referee.journal.reader import GameSummary, read_journal
 from referee.settings.conversions import evidence_limits
 from referee.settings.settings import JournalSection
@@ -409,3 +412,324 @@ def test_a_journal_of_the_current_version_is_reopened_without_a_backup(path: Pat
     for _ in range(2):
         Journal.open(path, wall_clock=ticking_clock()).close()
     assert sorted(file.name for file in path.parent.iterdir()) == [path.name]
+
+
+PLAIN_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
+BIG = [Evidence("before", "image/png", bytes(60_000))]
+
+
+def note(text: str) -> Event:
+    return Event(EventKind.NOTE, {"text": text})
+
+
+class Disk:
+    """A disk whose room can be changed; its journal is real SQLite, which reports a full disk itself."""
+
+    def __init__(self, path: Path) -> None:
+        self.said: list[str] = []
+        self.journal = BufferedJournal(
+            Journal.open(path, wall_clock=lambda: START, connect=self.connect), self.said.append
+        )
+
+    def connect(self, target: str) -> sqlite3.Connection:
+        self.connection = connect(target)
+        return self.connection
+
+    def fill(self) -> None:
+        pages = self.connection.execute("PRAGMA page_count").fetchone()[0]
+        self.connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    def make_room(self) -> None:
+        self.connection.execute("PRAGMA max_page_count = 100000")
+
+
+def test_events_are_kept_in_memory_while_the_disk_is_full_and_then_written_in_order(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    assert disk.journal.append(PLAIN_GAME) == 1
+    disk.fill()
+    assert disk.journal.append(note("a"), BIG) == 2
+    assert disk.journal.append(note("b"), BIG) == 3
+    trouble, pending = disk.journal.trouble, disk.journal.pending
+    assert isinstance(trouble, JournalFullError)
+    assert [event.data["text"] for event in pending] == ["a", "b"]
+    assert [number for number, _ in disk.journal.events(1)] == [1, 2, 3]
+    assert len(disk.said) == 1
+    assert "only in memory" in disk.said[0]
+    assert not disk.journal.retry()
+    disk.make_room()
+    assert disk.journal.append(note("c")) == 4
+    assert disk.journal.pending == ()
+    assert disk.journal.trouble is None
+    assert len(disk.said) == 2
+    assert disk.said[1] == "The journal can be written again. What was only in memory is now in it: 3 events."
+    disk.journal.close()
+    with read_journal(tmp_path / "journal.sqlite") as journal:
+        assert [event.data.get("text") for _, event in journal.events()] == [None, "a", "b", "c"]
+        assert journal.evidence(3)[0].evidence == BIG[0]
+
+
+def test_all_events_since_the_trouble_began_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(PLAIN_GAME)
+    append, refused = disk.journal.journal.append, {"a", "b", "c"}
+
+    def append_some(event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if event.data.get("text") in refused:
+            raise JournalFullError("no room")
+        return append(event, evidence)
+
+    monkeypatch.setattr(disk.journal.journal, "append", append_some)
+    for text in "abc":
+        disk.journal.append(note(text))
+    refused.remove("a")
+    assert not disk.journal.retry()
+    refused.clear()
+    assert disk.journal.retry()
+    assert disk.said[-1].endswith("now in it: 3 events.")
+    refused.add("d")
+    disk.journal.append(note("d"))
+    refused.clear()
+    assert disk.journal.retry()
+    assert disk.said[-1].endswith("now in it: 1 event.")
+    disk.journal.close()
+
+
+def test_closing_with_unwritten_events_reports_the_loss(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(PLAIN_GAME)
+    disk.fill()
+    disk.journal.append(note("a"), BIG)
+    disk.journal.close()
+    assert disk.said[-1].startswith("1 event could not be saved, since the journal can't be written: ")
+
+
+def test_a_new_game_can_begin_in_memory(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(PLAIN_GAME)
+    disk.fill()
+    disk.journal.append(PLAIN_GAME, BIG)
+    disk.journal.append(note("in the second game"))
+    assert disk.journal.latest_game() == 2
+    assert [number for number, _ in disk.journal.events(2)] == [2, 3]
+    assert [number for number, _ in disk.journal.events(1)] == [1]
+    disk.journal.close()
+
+
+def test_the_first_game_can_begin_in_memory(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.fill()
+    disk.journal.append(PLAIN_GAME, BIG)
+    disk.journal.append(note("in the first game"))
+    assert disk.journal.latest_game() == 1
+    assert [number for number, _ in disk.journal.events(1)] == [1, 2]
+    disk.make_room()
+    disk.journal.close()
+
+
+def test_an_invalid_event_is_refused_at_once(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    with pytest.raises(EventError, match="start a game first"):
+        disk.journal.append(note("too early"))
+    disk.journal.append(PLAIN_GAME)
+    with pytest.raises(EventError, match="needs turn, state"):
+        disk.journal.append(Event(EventKind.TURN, {}))
+    assert disk.journal.pending == ()
+    disk.journal.close()
+
+
+@given(steps=st.lists(st.sampled_from(["append", "append", "append big", "fill", "make room", "retry"]), max_size=25))
+def test_no_event_is_lost_or_reordered_whatever_the_disk_does(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("disk") / "journal.sqlite"
+    disk = Disk(path)
+    disk.journal.append(PLAIN_GAME)
+    accepted = []
+    for index, step in enumerate(steps):
+        if step.startswith("append"):
+            number = disk.journal.append(note(str(index)), BIG if step == "append big" else ())
+            accepted.append((number, str(index)))
+        elif step == "fill":
+            disk.fill()
+        elif step == "make room":
+            disk.make_room()
+        else:
+            disk.journal.retry()
+        seen = [(number, event.data["text"]) for number, event in disk.journal.events()[1:]]
+        assert seen == accepted
+    disk.make_room()
+    disk.journal.close()
+    with read_journal(path) as journal:
+        assert [(number, event.data["text"]) for number, event in journal.events()[1:]] == accepted
+
+
+def test_the_events_stay_readable_when_the_log_of_a_broken_file_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START)
+    journal = BufferedJournal(kept, lambda _: None)
+    journal.append(PLAIN_GAME)
+
+    def fail(path: Path) -> None:
+        raise JournalReadOnlyError(f"the log of {path} can't be removed: Read-only file system")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("referee.journal.journal.drop_log", fail)
+        broken.setattr(kept, "_state", _FileState.FAILED)
+        journal.append(note("a"))
+        assert journal.pending
+        assert len(journal.events()) == 2
+    journal.retry()
+    assert not journal.pending
+    assert len(journal.events()) == 2
+
+
+def test_a_file_that_could_not_be_opened_again_is_read_and_written_as_soon_as_it_can(tmp_path: Path) -> None:
+    path, away = tmp_path / "journal.sqlite", tmp_path / "away.sqlite"
+
+    goes_away = False
+
+    def open_file(target: str) -> sqlite3.Connection:
+        if goes_away:
+            path.rename(away)
+        return connect(target)
+
+    kept = Journal.open(path, wall_clock=lambda: START, connect=open_file)
+    journal = BufferedJournal(kept, lambda _: None)
+    journal.append(PLAIN_GAME)
+    kept._state, goes_away = _FileState.FAILED, True
+    assert journal.append(note("a")) == 2
+    assert isinstance(journal.trouble, JournalReadOnlyError)
+    assert not path.exists(), "an empty file must not take its place"
+    goes_away = False
+    away.rename(path)
+    assert [number for number, _ in journal.events()] == [1, 2]
+    assert journal.retry()
+    journal.close()
+    with read_journal(path) as read:
+        assert [event.data.get("text") for _, event in read.events()] == [None, "a"]
+
+
+@pytest.fixture
+def plain_path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+def numbers(path: Path) -> list[int]:
+    with read_journal(path) as journal:
+        journal.check()
+        return [number for number, _ in journal.events()]
+
+
+def remove(path: Path, _: Path) -> None:
+    path.unlink()
+
+
+def remove_all(path: Path, _: Path) -> None:
+    for each in path.parent.glob(f"{path.name}*"):
+        each.unlink()
+
+
+def move_away(path: Path, _: Path) -> None:
+    path.rename(path.with_name("moved.sqlite"))
+
+
+def move_over(path: Path, copy: Path) -> None:
+    copy.rename(path)
+
+
+def copy_over(path: Path, copy: Path) -> None:
+    shutil.copyfile(copy, path)
+
+
+def other_text(path: Path, _: Path) -> None:
+    path.write_text("a shopping list " * 400)
+
+
+def playing(path: Path, said: list[str]) -> tuple[BufferedJournal, Path]:
+    """A journal with an older game, a copy from its beginning, and a game of three events in progress."""
+    copy = path.with_name("copy.sqlite")
+    with Journal.open(path, wall_clock=lambda: START) as older:
+        older.append(NEW_GAME)
+        back_up(path, copy)
+        for _ in range(30):
+            older.append(TURN, [picture("before", 5000)])
+    journal = BufferedJournal(Journal.open(path, wall_clock=lambda: START), said.append)
+    for event in (NEW_GAME, TURN, TURN):
+        journal.append(event)
+    return journal, copy
+
+
+@pytest.mark.parametrize("go", [remove, remove_all, move_away])
+def test_a_journal_that_is_removed_is_written_again(plain_path: Path, go: Callable[[Path, Path], None]) -> None:
+    said: list[str] = []
+    journal, copy = playing(plain_path, said)
+    go(plain_path, copy)
+    assert journal.append(TURN) == 35
+    assert isinstance(journal.trouble, JournalDisplacedError)
+    assert said == [
+        f"The game goes on, but only in memory: the journal {plain_path} was removed while the referee used it"
+    ]
+    assert [number for number, _ in journal.events()] == list(range(1, 36))
+    assert journal.retry()
+    assert said[1:] == ["The journal can be written again. What was only in memory is now in it: 1 event."]
+    assert journal.append(TURN) == 36
+    assert numbers(plain_path) == list(range(1, 37))
+    journal.close()
+    assert numbers(plain_path) == list(range(1, 37))
+    assert not log_path(plain_path).exists()
+
+
+@pytest.mark.parametrize(
+    ("go", "kept"),
+    [(move_over, range(1, 37)), (copy_over, range(32, 37)), (other_text, range(32, 37))],
+)
+def test_a_journal_that_is_replaced_is_left_and_the_game_goes_on_beside_it(
+    plain_path: Path, go: Callable[[Path, Path], None], kept: range
+) -> None:
+    said: list[str] = []
+    journal, copy = playing(plain_path, said)
+    go(plain_path, copy)
+    now_there = plain_path.read_bytes()
+    assert journal.append(TURN) == 35
+    assert isinstance(journal.trouble, JournalDisplacedError)
+    assert journal.retry()
+    other = plain_path.with_name("journal-goes-on-20260501-183000.sqlite")
+    assert said[2:] == [f"The game goes on in {other}. The file that took the journal's name is unchanged."]
+    assert journal.append(TURN) == 36
+    assert numbers(other) == list(kept)
+    assert plain_path.read_bytes() == now_there
+    assert not log_path(plain_path).exists()
+    journal.close()
+    assert numbers(other) == list(kept)
+    assert plain_path.read_bytes() == now_there
+    if go is not other_text:
+        with Journal.open(plain_path, wall_clock=ticking_clock()) as restored:
+            assert restored.append(TURN) == 2
+
+
+@pytest.mark.parametrize("go", [remove, move_over, copy_over])
+def test_a_journal_that_is_displaced_before_it_is_closed_is_noticed_then(
+    plain_path: Path, go: Callable[[Path, Path], None]
+) -> None:
+    said: list[str] = []
+    journal, copy = playing(plain_path, said)
+    go(plain_path, copy)
+    journal.close()
+    assert "only in memory: the journal" in said[0]
+    other = plain_path.with_name("journal-goes-on-20260501-183000.sqlite")
+    assert numbers(plain_path if go is remove else other)[-3:] == [32, 33, 34]
+
+
+def test_what_another_program_may_do_to_a_journal_is_no_trouble(plain_path: Path) -> None:
+    said: list[str] = []
+    journal, _ = playing(plain_path, said)
+    plain_path.touch()
+    journal.append(TURN)
+    with read_journal(plain_path) as reader:
+        reader.check()
+    back_up(plain_path, plain_path.with_name("another.sqlite"))
+    journal.append(TURN)
+    journal.close()
+    assert said == []
+    assert numbers(plain_path) == list(range(1, 37))

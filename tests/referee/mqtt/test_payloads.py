@@ -1,13 +1,17 @@
-"""A table's messages: the state with its current clock, and Home Assistant's device."""
+"""A table's messages: its state and clock, the journal's events in order, answers, and Home Assistant's device."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import metadata
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+import aiomqtt
 import jinja2
 import pytest
 
@@ -16,21 +20,26 @@ from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks import Clock, read_control
 from referee.commands.values import COMMANDS, Role
+from referee.journal.backups import back_up, restore
+from referee.journal.events import REQUEST, Event, EventKind
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import sentences
-from referee.mqtt.client import parse_picture_request
+from referee.mqtt.client import Received, parse_picture_request
+from referee.mqtt.journal_feed import JournalFeed, cursor_path
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import discovery_message, discovery_topic, table_state
+from referee.mqtt.table_link import TableLink
 from referee.mqtt.topics import TableState
 from referee.session.feed import TableSnapshot
-from tests.referee.web.page_table import snapshot_of
+from tests.referee.web.page_table import port_of, snapshot_of
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
+PLAYED_OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
 
 
 def state_of(snapshot: TableSnapshot, age_s: float = 0.0, game: str = "diaballik") -> TableState:
-    return table_state(OPTIONS, load(game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
+    return table_state(PLAYED_OPTIONS, load(game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
 
 
 @pytest.mark.parametrize("name", games())
@@ -131,14 +140,14 @@ def test_a_message_without_true_phrases_has_its_english_texts(phrases: object) -
 
 
 def message(allows: Role = Role.PLAY, language: str = "en") -> Any:
-    return json.loads(discovery_message(replace(OPTIONS, allows=allows, language=language)))
+    return json.loads(discovery_message(replace(PLAYED_OPTIONS, allows=allows, language=language)))
 
 
 def test_home_assistant_shows_the_tables_language() -> None:
     control = read_control("game 5")
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).face(0.0)
-    german, game = replace(OPTIONS, language="de"), load("diaballik")
+    german, game = replace(PLAYED_OPTIONS, language="de"), load("diaballik")
     snapshot = snapshot_of(game, words=WRONG, names={"white": "Ann"}, clock=replace(clock, paused="a question"))
     values = json.loads(table_state(german, game, snapshot, "", 0.0, NOON).model_dump_json())
     assert values["words"] == WRONG
@@ -160,13 +169,13 @@ def test_home_assistant_shows_the_tables_language() -> None:
 
 def test_every_component_has_a_unique_id_and_existing_topics() -> None:
     found = message()
-    assert discovery_topic(OPTIONS) == "homeassistant/device/referee_t1/config"
+    assert discovery_topic(PLAYED_OPTIONS) == "homeassistant/device/referee_t1/config"
     assert found["device"]["identifiers"] == ["referee_t1"]
     assert found["origin"]["name"]
-    assert found["device"]["configuration_url"] == OPTIONS.page
+    assert found["device"]["configuration_url"] == PLAYED_OPTIONS.page
     parts = found["components"].values()
     assert len({part["unique_id"] for part in parts}) == len({part["name"] for part in parts}) == len(parts)
-    topics = OPTIONS.topics
+    topics = PLAYED_OPTIONS.topics
     named = {value for part in [found, *parts] for key, value in part.items() if key.endswith("topic")}
     assert named == {topics.availability, topics.state, topics.events, topics.play, topics.picture}
 
@@ -234,7 +243,7 @@ def test_a_program_that_is_not_installed_is_discovered_too(monkeypatch: pytest.M
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", fail)
-    assert json.loads(discovery_message(OPTIONS))["origin"]["sw_version"] == "not installed, run from its folder"
+    assert json.loads(discovery_message(PLAYED_OPTIONS))["origin"]["sw_version"] == "not installed, run from its folder"
 
 
 @pytest.mark.parametrize("page", ["http://192.168.1.5:8000/", "https://t1.local/"])
@@ -249,3 +258,136 @@ def test_a_table_s_page_may_be_on_the_web(page: str) -> None:
 def test_a_state_with_another_link_is_accepted_without_it(page: str) -> None:
     state = state_of(snapshot_of(load("diaballik"))).model_copy(update={"page": page})
     assert TableState.model_validate_json(state.model_dump_json()).page is None
+
+
+OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1")
+
+
+@pytest.mark.parametrize(
+    ("payload", "request_id"), [(b'{"after": -1, "request_id": "r"}', "r"), (b'{"after": -1}', ""), (b"[", "")]
+)
+def test_an_invalid_request_for_events_is_refused_by_its_id(payload: bytes, request_id: str) -> None:
+    said: list[dict[str, Any]] = []
+
+    class Client:
+        async def publish(self, topic: str, payload: str, **_: object) -> None:
+            said.append(json.loads(payload))
+
+    async def ask() -> None:
+        link = TableLink(port_of(), OPTIONS, lambda _: None, lambda: datetime.now(UTC))
+        await link._replay(cast("aiomqtt.Client", Client()), Received(OPTIONS.topics.replay, payload))
+
+    asyncio.run(ask())
+    assert [(answer["request_id"], answer["refused"]) for answer in said] == [(request_id, True)]
+
+
+class WallClock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=WallClock()) as opened:
+        yield opened
+
+
+def play(journal: Journal, *turns: str, request: str = "") -> None:
+    """Begin a game and play these turns."""
+    game = load("diaballik")
+    state = game.rules.new()
+    journal.append(Event(EventKind.NEW_GAME, {"game": game.name}))
+    journal.append(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}))
+    for text in turns:
+        turn = game.notation.parse_turn(state, text)
+        state = game.rules.apply(state, turn)
+        data = {"turn": text, "player": turn.player, "state": game.notation.format_state(state)}
+        journal.append(Event(EventKind.TURN, {**data, REQUEST: request} if request else data))
+
+
+def test_events_are_sent_in_order_with_a_sentence_each(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6", request="one")
+    play(journal, "c1-c2")
+    told = JournalFeed(journal.path, OPTIONS).after(0)
+    assert [event.number for event in told] == list(range(1, 8))
+    assert [event.game_number for event in told] == [1, 1, 1, 1, 2, 2, 2]
+    assert told[2].sentence == "b1-b2  Black moves b1 to b2."
+    assert all(event.sentence and event.journal == told[0].wall_time for event in told)
+    assert [event.request_id for event in told] == ["", "", "one", "one", "", "", ""]
+
+
+def test_the_events_do_not_depend_on_where_the_feed_begins(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6", "b2-b3")
+    play(journal, "c1-c2")
+    whole = JournalFeed(journal.path, OPTIONS).after(0)
+    feed = JournalFeed(journal.path, OPTIONS)
+    for number in (6, 2, 3, 0, 7, 4):
+        assert feed.after(number, 2) == whole[number : number + 2]
+
+
+def test_a_table_that_is_new_on_a_broker_begins_with_its_newest_game(journal: Journal) -> None:
+    feed = JournalFeed(journal.path, OPTIONS)
+    assert (feed.start(), feed.identity()) == (0, "")
+    play(journal, "b1-b2")
+    assert feed.start() == 0
+    play(journal)
+    assert feed.start() == 3
+
+
+def test_the_feed_continues_from_the_brokers_cursor(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6")
+    feed = JournalFeed(journal.path, OPTIONS)
+    feed.after(feed.start())
+    feed.keep_cursor(3)
+    assert JournalFeed(journal.path, OPTIONS).start() == 3
+
+
+def test_a_cursor_of_an_older_version_still_holds(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6")
+    first = journal.events()[0][1].wall_time
+    for number, start in ((3, 3), (400, 4), (10**30, 4)):
+        cursor_path(journal.path).write_text(json.dumps({"journal": first, "number": number}), encoding="utf-8")
+        assert JournalFeed(journal.path, OPTIONS).start() == start
+
+
+@pytest.mark.parametrize("played_since", [0, 1, 2, 3])
+def test_after_a_restore_every_event_is_sent_again(tmp_path: Path, played_since: int) -> None:
+    path, copy, clock = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite", WallClock()
+    with Journal.open(path, wall_clock=clock) as journal:
+        play(journal, "b1-b2")
+        back_up(path, copy)
+        play(journal, "c1-c2")
+    feed = JournalFeed(path, OPTIONS)
+    feed.keep_cursor(feed.after(0)[-1].number)
+    restore(copy, path, clock())
+    with Journal.open(path, wall_clock=clock) as journal:
+        for _ in range(played_since):
+            play(journal, "c1-c2")
+    feed = JournalFeed(path, OPTIONS)
+    assert feed.start() == 0
+    newest = feed.after(0)[-1].number
+    feed.keep_cursor(newest)
+    assert JournalFeed(path, OPTIONS).start() == newest == 3 * (1 + played_since)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"journal": 1}', '{"journal": "another", "number": 3}'])
+def test_a_foreign_or_invalid_cursor_omits_no_event(text: str, journal: Journal) -> None:
+    play(journal, "b1-b2")
+    cursor_path(journal.path).write_text(text, encoding="utf-8")
+    assert JournalFeed(journal.path, OPTIONS).start() == 0
+
+
+def test_an_impossible_event_is_sent_without_a_sentence(journal: Journal) -> None:
+    play(journal, "b1-b2")
+    journal.append(Event(EventKind.TURN, {"turn": "a1-a7", "player": "white", "state": "nothing"}))
+    journal.append(Event(EventKind.NOTE, {"text": "Somebody waves."}))
+    told = JournalFeed(journal.path, OPTIONS).after(2)
+    assert [(event.number, event.game, bool(event.sentence)) for event in told] == [
+        (3, "diaballik", True),
+        (4, "diaballik", False),
+        (5, "diaballik", False),
+    ]

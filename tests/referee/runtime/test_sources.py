@@ -1,4 +1,4 @@
-"""Between camera and loop: commands and Ctrl-C during the wait for a frame, and sensors without a camera."""
+"""Between camera and loop: waiting for a frame, sensors without a camera, the exposure, and the builder of sessions."""
 
 from __future__ import annotations
 
@@ -8,30 +8,42 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.commands.values import CommandQueue, Reply, TakeBack
+from engine.search.budget import CountingClock
+from referee.clocks import read_control
+from referee.commands.values import CommandQueue, NewGame, Reply, RestoreSensor, TakeBack
 from referee.demo.table import enrolled_reader
+from referee.hints.advice import Question
+from referee.hints.opponent import ImmediateHints
 from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
+from referee.runtime.builder import attention, compose_reader, open_session
+from referee.runtime.exposure import ExposureHold
+from referee.runtime.inputs import OpenedInputs
 from referee.runtime.sources import Interrupts, ServingWait
+from referee.runtime.watch import kept_clock_remark
 from referee.sensing.health import SensorSnapshot
-from referee.sensing.readers import NO_CAMERA, FusedReader
+from referee.sensing.readers import NO_CAMERA, FusedReader, SensorReader, TickSource
+from referee.session.feed import TableSnapshot
+from referee.session.log import new_game_event
 from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.guard import GUARD_S
+from tests.referee.sensed_table import ScriptedSensors
+from tests.referee.service_table import ScriptedReader
 from vision.cameras.live import LiveCamera, Shot
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame, Image
 from vision.motion.changes import Attention
-from vision.reading import Reading
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 
 class StuckDevice:
@@ -304,3 +316,213 @@ def test_sensors_continue_alone_while_the_camera_is_disconnected(new_journal: Ca
     assert readings[45].places["c1"].sensed is not None
     assert readings[45].hindrances == ()
     assert any("the sensors alone" in notice for one in readings for notice in one.notices)
+
+
+class ClosedHints(ImmediateHints):
+    """Remembers whether it was closed."""
+
+    closed = False
+
+    def ask(self, question: Question) -> None:
+        raise AssertionError("no question is expected")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_session_is_started_and_closed(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+    journal, hints = new_journal(), ClosedHints(CountingClock(0.01))
+    first: list[TableSnapshot] = []
+    second: list[TableSnapshot] = []
+    for resume, games in ((True, 1), (True, 1), (False, 2)):
+        with open_session(
+            deblockle,
+            ScriptedReader(),
+            journal,
+            ServiceSettings(),
+            subscribers=(first.append, second.append),
+            hints=hints,
+            resume=resume,
+            seed=7,
+        ) as service:
+            assert service.game_number == games
+        assert hints.closed
+    assert first == second
+    assert [snapshot.game_number for snapshot in first] == [1, 1, 2]
+    assert [event.data["seed"] for _, event in journal.events()] == [7, 7]
+
+
+def test_a_sensor_put_back_into_use_is_recorded_in_the_journal(
+    deblockle: Any, new_journal: Callable[[], Journal]
+) -> None:
+    journal, said = new_journal(), list[str]()
+    with open_session(
+        deblockle,
+        ScriptedReader(),
+        journal,
+        ServiceSettings(),
+        say=said.append,
+        restore=lambda place: f"{place} is used again.",
+    ) as service:
+        replies: list[Any] = []
+        service.execute(RestoreSensor("c3", "Ann"), replies.append)
+    assert [reply.words for reply in replies] == ["c3 is used again."]
+    assert said == ["c3 is used again. Ann asked for it."]
+    assert journal.events()[-1][1].data["sentence"] == said[0]
+
+
+def test_a_session_is_closed_after_an_error(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+    hints = ClosedHints(CountingClock(0.01))
+
+    def fail() -> None:
+        with open_session(deblockle, ScriptedReader(), new_journal(), ServiceSettings(), hints=hints):
+            raise KeyError("a mistake of ours")
+
+    with pytest.raises(KeyError, match="a mistake of ours"):
+        fail()
+    assert hints.closed
+
+
+def test_the_reader_uses_the_available_camera_and_sensors(deblockle: Any) -> None:
+    seen, sensors = ScriptedReader(), ScriptedSensors({})
+    assert isinstance(compose_reader(deblockle, None, sensors), SensorReader)
+    assert compose_reader(deblockle, seen, None) is seen
+    assert isinstance(compose_reader(deblockle, seen, sensors), FusedReader)
+    with pytest.raises(ValueError, match="got neither"):
+        compose_reader(deblockle, None, None)
+
+
+@pytest.mark.parametrize(("name", "while_moving"), [("deblockle", Attention.STILL), ("number-drop", Attention.MOVING)])
+def test_a_hand_that_writes_does_not_keep_the_others_sheets_from_being_read(name: str, while_moving: Attention) -> None:
+    assert attention(load(name)) is while_moving
+    assert attention(load(name), stills=True) is Attention.ALL
+
+
+STEP_S = 0.1
+
+
+class Camera:
+    def __init__(self) -> None:
+        self.is_locked = False
+        self.asked: list[bool] = []
+
+    def lock(self, locked: bool) -> None:
+        self.is_locked = locked
+        self.asked.append(locked)
+
+
+class Watched:
+    """An exposure lock that gets frames of one brightness for a while."""
+
+    def __init__(self) -> None:
+        self.camera = Camera()
+        self.said: list[str] = []
+        self._hold = ExposureHold(self.camera, self.said.append)
+        self._times: Iterator[int] = count()
+
+    def show(self, brightness: int, seconds: float, *, is_located: bool = True) -> None:
+        for _ in range(round(seconds / STEP_S)):
+            image = np.full((48, 64, 3), brightness, dtype=np.uint8)
+            self._hold.update(Frame(image, next(self._times) * STEP_S, 0), is_located=is_located)
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+def test_the_exposure_is_locked_once_the_table_was_visible_for_a_while(watched: Watched) -> None:
+    watched.show(100, 10, is_located=False)
+    watched.show(100, 2)
+    watched.show(100, 1, is_located=False)
+    watched.show(100, 2)
+    assert watched.camera.asked == []
+    watched.show(100, 2)
+    assert watched.camera.asked == [True]
+    assert watched.said == []
+
+
+def test_an_arm_over_the_board_does_not_change_the_lock(watched: Watched) -> None:
+    watched.show(100, 5)
+    watched.show(65, 30)
+    watched.show(40, 3)
+    watched.show(100, 30)
+    assert watched.camera.asked == [True]
+
+
+@pytest.mark.parametrize("brightness", [30, 220])
+def test_a_change_of_light_is_reported_and_adapted_to(watched: Watched, brightness: int) -> None:
+    watched.show(100, 6)
+    watched.show(brightness, 5)
+    assert watched.camera.asked == [True, False]
+    assert watched.said == ["The light has changed. The camera adapts to it."]
+    watched.show(120, 5)
+    assert watched.camera.asked == [True, False, True]
+
+
+def test_a_camera_whose_brightness_jumps_on_locking_stays_automatic(watched: Watched) -> None:
+    watched.show(100, 3.2)
+    assert watched.camera.is_locked
+    watched.show(20, 0.5)
+    assert watched.camera.asked == [True, False]
+    watched.show(100, 60)
+    assert watched.camera.asked == [True, False]
+    assert watched.said == ["This camera can't lock its exposure, so it stays automatic."]
+
+
+def test_a_camera_that_was_disconnected_is_locked_again(watched: Watched) -> None:
+    watched.show(100, 5)
+    watched.camera.is_locked = False
+    watched.show(30, 2)
+    assert watched.camera.asked == [True]
+    watched.show(30, 3)
+    assert watched.camera.asked == [True, True]
+    assert watched.said == []
+
+
+@pytest.mark.parametrize(("hidden_by", "asked"), [(HindranceKind.NO_CAMERA, []), (None, [True])])
+def test_the_exposure_is_not_locked_while_only_sensors_know_the_table(
+    hidden_by: HindranceKind | None, asked: list[bool]
+) -> None:
+    camera = Camera()
+    inputs = OpenedInputs(
+        TickSource(lambda: 0.0, print, STEP_S), ScriptedReader(), exposure=ExposureHold(camera, print)
+    )
+    reading = Reading(0, 0.0, {"a1": PlaceReading({"empty": 1.0}, sensed=0.0, hidden_by=hidden_by)})
+    for number in range(100):
+        frame = Frame(np.full((16, 16, 3), 90, np.uint8), number * STEP_S, number)
+        inputs.adapt(frame, reading, is_set_up=True, has_verdicts=False)
+    assert camera.asked == asked
+
+
+def test_the_exposure_is_not_locked_on_what_replaces_an_unplugged_camera() -> None:
+    camera, now_s = Camera(), [0.0]
+
+    def wait(seconds: float) -> None:
+        now_s[0] += seconds
+
+    frames = TickSource(lambda: now_s[0], wait, STEP_S)
+    inputs = OpenedInputs(frames, ScriptedReader(), exposure=ExposureHold(camera, print))
+    sensed = Reading(0, 0.0, {"a1": PlaceReading({"empty": 1.0}, sensed=0.0)})
+    for _ in range(100):
+        inputs.adapt(frames.read(1.0), sensed, is_set_up=True, has_verdicts=False)
+    assert camera.asked == []
+
+
+@pytest.mark.parametrize(
+    ("begun", "chosen", "kept"),
+    [
+        ("none", "fischer 5+3", "none"),
+        ("game 10", "fischer 5+3", "game 10"),
+        ("fischer 5+3", "fischer 5+3", None),
+        ("game 10", "none", None),
+    ],
+)
+def test_a_game_that_goes_on_with_another_clock_than_was_chosen_is_mentioned(
+    new_journal: Callable[[], Journal], begun: str, chosen: str, kept: str | None
+) -> None:
+    journal = new_journal()
+    assert kept_clock_remark(read_control(chosen), journal) == ""
+    journal.append(new_game_event(NewGame("deblockle"), read_control(begun)))
+    expected = f"This game goes on with the clock it began with ({kept}); `./run watch --new` begins another."
+    assert kept_clock_remark(read_control(chosen), journal) == (expected if kept else "")

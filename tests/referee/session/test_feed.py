@@ -1,10 +1,13 @@
-"""The session's snapshots, each published after the journal has its events."""
+"""What viewers get: snapshots after the journal's events, news, the camera's pictures, and replies to commands."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
 from common.phrases import capitalized
@@ -12,15 +15,31 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Outcome
 from hardware.lights.signals import Mood, Signal
-from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    CommandQueue,
+    Correct,
+    EnterTurn,
+    NewGame,
+    OfferDraw,
+    QueuedCommand,
+    Reply,
+)
 from referee.errors import JournalFullError
 from referee.hints.opponent import ImmediateHints
 from referee.journal.fold import Intention
 from referee.journal.journal import BufferedJournal
-from referee.judge.verdict import VerdictKind
+from referee.judge.stability import StableView
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
 from referee.session.ports import ServiceSettings
+from referee.session.table_port import CameraPictures, NewestFrame, SnapshotHub, TablePort, VersionedSnapshot, as_jpeg
+from referee.session.view import OpenQuestion, StallWatch, UnclearWatch, is_news
+from tests.guard import GUARD_S
 from tests.referee.service_table import Table
+from vision.frame import Frame, Image
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
 def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> None:
@@ -182,3 +201,215 @@ def test_a_new_game_begins_with_nothing_of_the_old_one(on: Any, start: Any) -> N
     on.show(start, 2)
     assert on.journal.events(2)[-1][1].kind == "set up"
     assert not on.service.belief[0].options.side_by_side if hasattr(on.service.belief[0], "options") else True
+
+
+SURE, DOUBTFUL = PlaceReading({"empty": 0.9, "gold": 0.1}), PlaceReading({"empty": 0.8, "gold": 0.2})
+HIDDEN, SENSED = PlaceReading({}, hidden_by=HindranceKind.OBJECT), PlaceReading({}, sensed=0.9)
+STAYS = {"seen": {"c3": "empty"}, "expected": {"c3": "empty"}}
+DIFFERS = {"seen": {"c3": "empty"}, "expected": {"c3": "gold"}}
+
+
+def verdict(kind: str, **facts: Any) -> Verdict:
+    return Verdict(VerdictKind(kind), facts.pop("sentence", "So it is."), 1.0, 3, **facts)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown", "unsettled", "expected"),
+    [
+        (verdict("accepted", turns=("a1-a2",)), verdict("accepted", turns=("a1-a2",)), False, True),
+        (verdict("accepted", roll="1,2"), verdict("accepted", roll="1,2"), True, True),
+        (verdict("set up"), verdict("set up"), False, True),
+        (verdict("unchanged"), None, False, False),
+        (verdict("not finished"), None, False, True),
+        (verdict("unchanged"), verdict("accepted"), False, False),
+        (verdict("unchanged"), verdict("cannot see"), False, True),
+        (verdict("not finished"), verdict("illegal"), False, True),
+        (verdict("not finished"), verdict("illegal"), True, False),
+        (verdict("not finished", candidates=("a1-a2",)), verdict("illegal"), True, True),
+        (verdict("not finished", candidates=("a1-a2",)), verdict("ambiguous"), True, False),
+        (verdict("unchanged"), verdict("ambiguous"), True, False),
+        (verdict("unchanged"), verdict("ambiguous"), False, True),
+        (verdict("cannot see"), verdict("illegal"), True, False),
+        (verdict("cannot see"), verdict("accepted"), False, True),
+        (verdict("cannot see", **STAYS), verdict("accepted"), False, False),
+        (verdict("cannot see", **DIFFERS), verdict("accepted"), False, True),
+        (verdict("cannot see", **STAYS), verdict("not finished"), False, True),
+        (verdict("cannot see", sentence="A hand."), verdict("cannot see"), False, False),
+        (verdict("illegal"), verdict("illegal"), True, False),
+        (verdict("illegal", places=("c3",)), verdict("illegal"), True, True),
+        (verdict("illegal", sentence="Too far."), verdict("illegal"), True, True),
+        (verdict("illegal", **DIFFERS), verdict("illegal"), True, True),
+    ],
+)
+def test_a_verdict_is_news_if_it_says_more_than_the_one_shown(
+    told: Verdict, shown: Verdict | None, unsettled: bool, expected: bool
+) -> None:
+    assert is_news(told, shown, unsettled=unsettled) is expected
+
+
+def test_a_question_about_unreadable_squares_is_open_until_the_newest_reading_reads_them() -> None:
+    def at_rest(*c3: PlaceReading) -> StableView:
+        return StableView(tuple(reading(number, c3=one, d4=DOUBTFUL) for number, one in enumerate(c3)), 0.0, {})
+
+    question = OpenQuestion(0.9)
+    assert not question.is_open(None)
+    question.take(verdict("ambiguous", places=("c3", "e5")), at_rest(SURE, HIDDEN))
+    views = [None, at_rest(SURE, HIDDEN), at_rest(HIDDEN, SURE), at_rest(SURE, SURE)]
+    assert [question.is_open(view) for view in views] == [True, True, False, False]
+    assert [question.is_read(view) for view in views if view is not None] == [False, False, True]
+    question.take(verdict("accepted"), at_rest(HIDDEN))
+    assert not question.is_open(None)
+
+
+def test_a_question_about_turns_is_open_until_the_table_shows_something_else() -> None:
+    before, after = (StableView((reading(1.0, c3=SURE),), 0.0, {"c3": look}) for look in ("empty", "gold"))
+    question = OpenQuestion(0.9)
+    question.take(verdict("ambiguous", places=("c3",)), before)
+    assert [question.is_open(view) for view in (None, before, after)] == [True, True, False]
+    assert not question.is_read(before)
+    question.close()
+    assert not question.is_open(before)
+
+
+def reading(time_s: float, *hindrances: Hindrance, **places: PlaceReading) -> Reading:
+    return Reading(round(10 * time_s), time_s, places, hindrances)
+
+
+def test_a_table_that_stays_unclear_is_told_with_the_reason() -> None:
+    watch = UnclearWatch(2.0)
+    hand = Hindrance(HindranceKind.HAND, "a hand is over c3", ("c3",))
+    assert [watch.add(reading(time_s)) for time_s in (5.0, 6.9)] == [None, None]
+    moves, blocked = watch.add(reading(7.0, c3=SURE)), watch.add(reading(7.1, hand, c3=HIDDEN))
+    assert moves is not None
+    assert blocked is not None
+    assert moves.sentence == "The picture does not come to rest; is something moving?"
+    assert (moves.kind, moves.places, blocked.places) == (VerdictKind.CANNOT_SEE, (), ("c3",))
+    assert (blocked.sentence, blocked.time_s, blocked.sequence) == (hand.message, 7.1, 71)
+    waited = [watch.is_long]
+    watch.clear()
+    waited.append(watch.is_long)
+    assert (waited, watch.add(reading(8.0))) == ([True, False], None)
+
+
+def test_places_that_stay_unreadable_are_named_once_and_again_after_they_could_be_read() -> None:
+    watch = StallWatch(4.0, 0.9)
+    first = {"a1": SURE, "b2": DOUBTFUL, "c3": HIDDEN, "d4": SENSED}
+    told = [
+        watch.add(reading(time_s, **places))
+        for time_s, places in [
+            (1.0, first),
+            (4.9, first),
+            (5.0, first),
+            (6.0, {**first, "a1": HIDDEN}),
+            (9.9, {**first, "a1": HIDDEN}),
+            (10.0, {**first, "a1": HIDDEN}),
+            (11.0, {**first, "b2": SURE}),
+            (12.0, first),
+            (15.9, first),
+            (16.0, first),
+        ]
+    ]
+    assert told == [(), (), ("b2", "c3"), (), (), ("a1", "b2", "c3"), (), (), (), ("b2", "c3")]
+
+
+@pytest.mark.parametrize(
+    ("shape", "sent"), [((720, 1280), (720, 1280)), ((723, 1281), (722, 1280)), ((1080, 1920), (720, 1280))]
+)
+def test_wide_pictures_are_scaled_down(shape: tuple[int, int], sent: tuple[int, int]) -> None:
+    content = as_jpeg(np.zeros((*shape, 3), np.uint8))
+    decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    assert decoded is not None
+    assert decoded.shape == (*sent, 3)
+
+
+def test_each_frame_is_drawn_once_for_all_viewers() -> None:
+    newest, drawn = NewestFrame(), list[Frame]()
+
+    def overlay(frame: Frame) -> Image | None:
+        drawn.append(frame)
+        return 255 - frame.image if frame.sequence == 1 else None
+
+    port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0), frame=newest, overlay=overlay)
+    pictures = CameraPictures(port)
+    assert pictures.jpeg(overlay=False) is None
+    first, second = (Frame(np.zeros((8, 8, 3), np.uint8), number / 10, number, "camera") for number in (1, 2))
+    newest.frame = first
+    for _ in range(2):
+        assert pictures.jpeg(overlay=False) == as_jpeg(first.image)
+        assert pictures.jpeg(overlay=True) == as_jpeg(255 - first.image)
+    newest.frame = second
+    assert pictures.jpeg(overlay=True) is None, "nothing was located"
+    assert drawn == [first, second]
+
+
+COMMAND = Announce("draw", "Ann")
+
+
+@pytest.fixture
+def port() -> TablePort:
+    return TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0))
+
+
+def snapshot(number: int) -> TableSnapshot:
+    return TableSnapshot(1, number, Signal(Mood.WAITING), 0.0)
+
+
+async def next_after(hub: SnapshotHub, version: int, *published: TableSnapshot) -> VersionedSnapshot | None:
+    """What a viewer who knows this version gets, if these snapshots come while it waits, and then the end."""
+
+    async def publish() -> None:
+        for one in published:
+            hub(one)
+        if not published:
+            hub.close()
+
+    found, _ = await asyncio.wait_for(asyncio.gather(hub.after(version), publish()), GUARD_S)
+    return found
+
+
+def test_a_viewer_gets_the_newest_snapshot_that_it_does_not_know() -> None:
+    hub = SnapshotHub(lambda: 5.0)
+    before = hub.newest
+    first, third = VersionedSnapshot(1, snapshot(7), 5.0), VersionedSnapshot(3, snapshot(9), 5.0)
+    assert asyncio.run(next_after(hub, 0, snapshot(7))) == first
+    assert asyncio.run(asyncio.wait_for(hub.after(0), GUARD_S)) == first
+    assert asyncio.run(next_after(hub, 1, snapshot(8), snapshot(9))) == third
+    assert (before, hub.newest) == (None, third)
+    assert asyncio.run(next_after(hub, 3)) is None
+    assert asyncio.run(asyncio.wait_for(hub.after(0), GUARD_S)) is None, "once it is closed"
+
+
+async def asked(port: TablePort, *replies: Reply | None) -> list[Reply | None]:
+    """What people who command the same get if each command is answered while they wait."""
+
+    async def serve() -> None:
+        for submitted, reply in zip(port.commands.take(), replies, strict=True):
+            assert (submitted.command, submitted.request_id) == (COMMAND, "r7")
+            submitted.respond(reply)
+
+    *got, _ = await asyncio.wait_for(asyncio.gather(*(port.submit(COMMAND, "r7") for _ in replies), serve()), GUARD_S)
+    return got
+
+
+def test_a_command_waits_for_its_reply(port: TablePort) -> None:
+    replies = [Reply("Done."), None, Reply("Not now.", refused=True)]
+    assert asyncio.run(asked(port, *replies)) == replies
+
+
+def test_a_reply_to_somebody_who_has_gone_is_dropped(port: TablePort) -> None:
+    errors: list[object] = []
+
+    async def give_up() -> QueuedCommand:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, error: errors.append(error))
+        waiting = loop.create_task(port.submit(COMMAND))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        (submitted,) = port.commands.take()
+        submitted.respond(Reply("Done."))
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        return submitted
+
+    asyncio.run(give_up()).respond(Reply("The loop has ended."))
+    assert errors == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -16,16 +17,29 @@ from rich.console import Console
 
 from common.findings import Finding
 from common.phrases import Phrase
+from engine.games.blockade.game import GAME
 from engine.registry import games, load
+from hardware.lights.light_map import LightMap, write_light_map
 from referee.cli.setup import _map_lights, _repeat_until_passed
+from referee.judge.belief import Belief
 from referee.settings.configuration import load as configured
+from referee.settings.settings import Settings
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress, SetUpRun, check_step, fault_of, steps_of
 from referee.setup.table_setup import SetupStep, StepResult, TableSetup
+from referee.wiring.plan import SensorMap, save_sensor_map
+from simulator.rendering.renderer import Renderer
+from simulator.scene.pieces import Pyramid, StackPose
+from simulator.scene.scene import Scene, lens
+from simulator.table import standard_setting
 from tests.commands import Run
 from tests.present import present
+from vision.calibration import Calibration, save_calibration
 from vision.cameras.live import UsbCamera
-from vision.frame import Frame
+from vision.frame import Frame, Image
+from vision.layout.pieces import PyramidPieces
+from vision.readers.registry import reader_kind
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
 @pytest.fixture
@@ -316,3 +330,274 @@ def test_the_cameras_that_are_plugged_in_are_listed() -> None:
     assert "No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi." in step.prepare(table)
     table.cameras = (UsbCamera("/dev/video2", "HD Webcam", "046d:0825", "", "1-1"),)
     assert "These USB cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
+
+
+TODAY = date(2026, 5, 1)
+(STEP,) = (step for step in steps_of(GAME) if step.name == "pieces")
+COLOURS = {"C": "clear", "K": "black"}
+
+
+def seen_without(*missing: str) -> tuple[Frame, Calibration]:
+    """A picture of the start position without the stacks of these places."""
+    setting = standard_setting(lens((1280, 720)), "blockade")
+    pieces = setting.layout.board.pieces
+    assert isinstance(pieces, PyramidPieces)
+    colours = {look.split()[0][0].upper(): look.split()[0] for look in GAME.looks if " " in look} | COLOURS
+    stacks = []
+    for place, stack in GAME.squares(GAME.rules.new({"starts": GAME.players[0]})).items():
+        if stack and place not in missing:
+            x, y = setting.layout.centre_mm(place)
+            pyramids = [Pyramid(size, colours[part[0]]) for part in stack.split("+") for size in part[1:]]
+            stacks.append(StackPose(x, y, tuple(pyramids)))
+    image = Renderer(1).render(Scene(setting, tuple(stacks)), 0)
+    return Frame(image, 0.0, 0), Calibration(setting.camera, (), 1.0, ())
+
+
+def table_in(folder: Path, frame: Frame, calibration: Calibration) -> TableSetup:
+    save_calibration(folder / "camera.json", calibration, made_on=TODAY)
+    return TableSetup(GAME, folder, lambda *_: [frame], TODAY, values={"game.options": {"starts": "either"}})
+
+
+def test_a_set_up_is_recognised_whoever_starts(tmp_path: Path) -> None:
+    table = table_in(tmp_path, *seen_without())
+    outcome = check_step(STEP, table, "")
+    assert outcome.is_done, outcome
+    assert table.values["table.looks"] == "looks.json"
+    assert reader_kind(table.layout).load(tmp_path / "looks.json").traits
+
+
+def test_looks_of_a_set_up_that_was_not_recognised_are_not_saved(tmp_path: Path) -> None:
+    table = table_in(tmp_path, *seen_without())
+    table.values["game.options"] = {}
+    place = next(place for place, stack in GAME.squares(GAME.rules.new()).items() if stack)
+    frame, _ = seen_without(place)
+    table.look = lambda *_: [frame]
+    assert not check_step(STEP, table, "").is_done
+    assert not (tmp_path / "looks.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "asks", "faces"),
+    [
+        ("number-drop", "Draw the tiles and play the first turn.", "I3,I4,O4,S4,T4"),
+        ("blockade", "Roll the dice and play one turn with them.", "1,1"),
+        ("deblockle", "Play one turn, and take your hands away.", ""),
+    ],
+)
+def test_the_step_asks_for_what_the_game_needs(name: str, asks: str, faces: str, tmp_path: Path) -> None:
+    game = load(name)
+    table = TableSetup(game, tmp_path, lambda *_: (), date(2026, 1, 1), "a4", {})
+    state = game.rules.new()
+    table.belief = replace(Belief(), states=(state,), states_ignoring_sides=(state,))
+    (step,) = (each for each in steps_of(game) if each.name == "turn")
+    said = " ".join(step.prepare(table))
+    assert said.startswith(asks)
+    assert (f"such as {faces}." in said) == bool(faces)
+    if game.dice is not None and faces:
+        assert game.dice.parse_roll(state, faces)
+
+
+class Eyes:
+    """A reader that sees certain looks, and what may be in the way."""
+
+    def __init__(self, looks: Mapping[str, str], *hindrances: Hindrance) -> None:
+        places = {place: PlaceReading({look: 0.99, "other": 0.01}) for place, look in looks.items()}
+        self.reading = Reading(0, 0.0, places, hindrances)
+
+    def read(self, frame: Frame) -> Reading:
+        del frame
+        return self.reading
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        raise AssertionError(place)
+
+
+def outcome_of(folder: Path, turns: int, *hindrances: Hindrance) -> StepResult:
+    """Check the step once that many turns were played."""
+    game = load("diaballik")
+    state = game.rules.new()
+    frame = Frame(np.zeros((4, 4, 3), np.uint8), 0.0, 0)
+    table = TableSetup(game, folder, lambda *_: (frame,), date(2026, 1, 1))
+    table.belief = replace(Belief(), states=(state,), states_ignoring_sides=(state,))
+    for text in ("b1-b2", "b7-b6")[:turns]:
+        state = game.rules.apply(state, game.notation.parse_turn(state, text))
+    table.reader = Eyes(game.table.appearance(state), *hindrances)
+    (step,) = (each for each in steps_of(game) if each.name == "turn")
+    return check_step(step, table, "")
+
+
+def test_one_turn_is_the_test_and_two_are_not(tmp_path: Path) -> None:
+    assert not outcome_of(tmp_path, 0).is_done
+    assert outcome_of(tmp_path, 1).is_done
+    two = outcome_of(tmp_path, 2)
+    assert not two.is_done
+    assert two.findings[0].message.startswith("two turns were played: ")
+    assert two.findings[0].remedy == "take the second one back, for this test"
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_hand_over_the_board_is_named_before_anything_is_judged(tmp_path: Path, turns: int) -> None:
+    outcome = outcome_of(tmp_path, turns, Hindrance(HindranceKind.HAND, "a hand or arm is over c1", ("c1",)))
+    (finding,) = outcome.findings
+    assert (finding.message, finding.remedy) == ("a hand or arm is over c1", "take your hands away from the board")
+    assert not outcome.is_done
+
+
+DEBLOCKLE = load("deblockle")
+STEPS = {step.name: step for step in steps_of(DEBLOCKLE)}
+
+
+def nothing_seen(source: str, count: int, apart_s: float) -> Sequence[Frame]:
+    raise AssertionError("no picture is needed")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableSetup:
+    return TableSetup(DEBLOCKLE, tmp_path, nothing_seen, date(2026, 5, 1))
+
+
+@pytest.fixture
+def asked(table: TableSetup) -> list[Settings]:
+    """The settings with which maps are made; each map is whole."""
+    given: list[Settings] = []
+
+    def map_lights(settings: Settings, path: Path) -> bool:
+        given.append(settings)
+        write_light_map(LightMap({place: (number,) for number, place in enumerate(DEBLOCKLE.places)}, lights=49), path)
+        return True
+
+    def map_switches(settings: Settings, path: Path) -> bool:
+        given.append(settings)
+        save_sensor_map(SensorMap({place: number for number, place in enumerate(DEBLOCKLE.places)}, 49, None), path)
+        return True
+
+    table.make_light_map, table.make_sensor_map = map_lights, map_switches
+    return given
+
+
+def test_lights_and_switches_are_mapped_if_wired(table: TableSetup, asked: list[Settings]) -> None:
+    lights = ("lights", "board, gpio buzzer_pin=4")
+    for name, answer in (lights, ("light-map", ""), ("switches", "board"), ("switch-map", "")):
+        assert STEPS[name].unneeded(table) == ""
+        outcome = check_step(STEPS[name], table, answer)
+        assert outcome.is_done, outcome
+    assert table.values == {
+        "game.name": "deblockle",
+        "lights.drivers": ["board", "gpio"],
+        "lights.buzzer_pin": 4,
+        "lights.light_map": "lights.toml",
+        "sensors.source": "board",
+        "sensors.eyes": "both",
+        "sensors.map": "sensors.toml",
+    }
+    assert [settings.lights.drivers for settings in asked] == [("board", "gpio")] * 2
+
+
+@pytest.mark.parametrize(("first", "second"), [("switch-map", "light-map"), ("light-map", "switch-map")])
+def test_one_map_can_be_made_without_the_other(
+    table: TableSetup, asked: list[Settings], first: str, second: str
+) -> None:
+    for name, answer in (("lights", "board"), ("switches", "board"), (first, ""), (second, "")):
+        outcome = check_step(STEPS[name], table, answer)
+        assert outcome.is_done, outcome
+    named = {settings.lights.light_map or settings.sensors.map for settings in asked[:1]}
+    assert named == {table.folder / ("lights.toml" if first == "light-map" else "sensors.toml")}, "as in the settings"
+    assert (table.values["lights.drivers"], table.values["sensors.eyes"]) == (["board"], "both")
+
+
+def test_no_map_is_made_without_wired_devices(table: TableSetup) -> None:
+    assert check_step(STEPS["lights"], table, "terminal, gpio buzzer_pin=4").is_done
+    assert check_step(STEPS["switches"], table, "none").is_done
+    assert STEPS["light-map"].unneeded(table) == "There is no strip of lights."
+    assert STEPS["switch-map"].unneeded(table) == "There are no switches."
+    assert table.values["sensors.eyes"] == "camera"
+
+
+def test_an_empty_map_is_asked_for_again(table: TableSetup) -> None:
+    table.make_light_map = lambda settings, path: False
+    assert check_step(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
+    outcome = check_step(STEPS["light-map"], table, "")
+    assert not outcome.is_done
+    assert [finding.message for finding in outcome.findings] == ["nothing was found"]
+    assert "lights.light_map" not in table.values
+
+
+def test_pins_are_answered_with_their_settings(table: TableSetup) -> None:
+    assert not check_step(STEPS["switches"], table, "pins").is_done
+    assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
+    assert table.values["sensors.row_pins"] == [5, 6, 13]
+    assert not check_step(STEPS["switches"], table, "pins rows=3").is_done
+
+
+def test_values_may_contain_spaces(table: TableSetup) -> None:
+    lights = 'terminal, gpio button_pins={"end turn" = 17, hint = 27} row_pins={ 1 = 5 } column_pins={a=6}'
+    assert check_step(STEPS["lights"], table, lights).is_done
+    assert table.values["lights.button_pins"] == {"end turn": 17, "hint": 27}
+    assert table.values["lights.row_pins"] == {"1": 5}
+    assert check_step(STEPS["switches"], table, "pins row_pins=[16, 20] column_pins=[ 21 ]").is_done
+    assert table.values["sensors.row_pins"] == [16, 20]
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "message"),
+    [
+        ("lights", "gpio", "the driver gpio has no pin to drive"),
+        ("lights", "gpio buzzer_pin=99", "99 does not exist on the 40-pin header"),
+        ("lights", "gpio place_pins={a1=4, b1=4}", "GPIO4 is used twice"),
+        ("lights", "gpio place_pins={z9=4}", "there is no place 'z9'"),
+        ("lights", "terminal, terminal", "terminal is named twice"),
+        ("switches", "pins row_pins=[5, 5] column_pins=[16]", "GPIO5 is used twice"),
+    ],
+)
+def test_pins_that_no_command_would_accept_are_refused(table: TableSetup, step: str, answer: str, message: str) -> None:
+    findings = check_step(STEPS[step], table, answer).findings
+    assert any(message in finding.message for finding in findings), findings
+    assert table.values == {"game.name": "deblockle"}
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "message"),
+    [
+        ("switches", "bord", "sensors.source is \"bord\"; expected 'none', 'board' or 'pins' (did you mean board?)"),
+        (
+            "lights",
+            "gpio strip_lihgts=49",
+            "there is no setting lights.strip_lihgts (did you mean strip_lights?); ",
+        ),
+        ("lights", "gpio bell=3", "lights.bell is 3; expected true or false"),
+    ],
+)
+def test_a_misspelt_answer_is_explained(table: TableSetup, step: str, answer: str, message: str) -> None:
+    (finding,) = check_step(STEPS[step], table, answer).findings
+    assert finding.message.startswith(message)
+
+
+def test_a_corrected_answer_replaces_pins_and_keeps_the_rest(table: TableSetup) -> None:
+    table.values |= {"lights.bell": True, "lights.button_pins": {"end turn": 23}, "sensors.false_open": 0.05}
+    answers = (
+        ("lights", "wled-network wled_host=wled.local strip_lights=49"),
+        ("lights", "gpio place_pins={d2=5,d6=6}"),
+        ("lights", "gpio column_pins={a=5,b=6} row_pins={1=12,2=13}"),
+        ("switches", "pins row_pins=[16,20] column_pins=[21]"),
+        ("switches", "pins switch_pins=[16,20]"),
+        ("lights", "terminal"),
+    )
+    for name, answer in answers:
+        outcome = check_step(STEPS[name], table, answer)
+        assert outcome.is_done, outcome
+    assert table.values == {
+        "game.name": "deblockle",
+        "lights.bell": True,
+        "lights.button_pins": {"end turn": 23},
+        "lights.drivers": ["terminal"],
+        "lights.strip_lights": 49,
+        "sensors.false_open": 0.05,
+        "sensors.source": "pins",
+        "sensors.eyes": "camera",
+        "sensors.switch_pins": [16, 20],
+    }
+
+
+def test_the_microcontroller_s_port_can_be_answered(table: TableSetup) -> None:
+    assert check_step(STEPS["switches"], table, "board board.port=/dev/ttyACM0").is_done
+    assert table.values["board.port"] == "/dev/ttyACM0"

@@ -1,17 +1,24 @@
-"""The API: the table as a document, its stream of changes, and commands for the session's queue."""
+"""The API: the table as a document, its stream, commands, none lost or carried out twice, and turns to enter."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import json
+import threading
+from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
 
 from engine.registry import games, load
+from engine.values import Outcome, Roll
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.clocks import ClockFace, ClockMode
@@ -39,10 +46,22 @@ from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep, Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import sentences
+from referee.session import table_port
 from referee.session.ports import ServiceSettings
-from referee.session.table_port import SnapshotHub, VersionedSnapshot
-from referee.web.access import Role
-from referee.web.documents import table_document
+from referee.session.table_port import (
+    MOST_WAITING,
+    CommandError,
+    CommandFault,
+    CommandHandler,
+    ReplyDocument,
+    SnapshotHub,
+    TablePort,
+    VersionedSnapshot,
+)
+from referee.web.access import Access, AccessPolicy, PageSession, Role
+from referee.web.api import PageServices
+from referee.web.documents import MOST_TURNS, dice_document, table_document, turns_document
+from tests.effort import cases
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 
@@ -319,3 +338,335 @@ def _references(value: Any) -> set[str]:
         own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
         return own.union(*(_references(each) for each in value.values()))
     return set().union(*(_references(each) for each in value)) if isinstance(value, list) else set()
+
+
+PHONES = [PageSession(name, Role.PLAY, name) for name in ("Ann", "Ben", "Cleo")]
+
+
+def unhurried() -> Access:
+    """An access whose rate limit is never reached."""
+    now_s = [0.0]
+
+    def later() -> float:
+        now_s[0] += 100.0
+        return now_s[0]
+
+    return Access(AccessPolicy(), b"k" * 32, lambda: 0.0, later)
+
+
+class FakeSession:
+    """A session whose turns are any texts, and whose take-back undoes the last one."""
+
+    def __init__(self, port: TablePort) -> None:
+        self.port = port
+        self.turns: list[str] = []
+        self.done: list[object] = []
+        self.number = 1
+        port.snapshots(snapshot_of(port.game, self.number))
+
+    def work(self, submitted: QueuedCommand) -> None:
+        if submitted.command.seen not in {None, self.number}:
+            submitted.respond(Reply("The table has changed.", refused=True))
+            return
+        self.done.append(submitted.command)
+        match submitted.command:
+            case EnterTurn(text=text):
+                self.turns.append(text)
+            case TakeBack() if self.turns:
+                self.turns.pop()
+            case _:
+                submitted.respond(Reply("There is no turn to take back.", refused=True))
+                return
+        self.number += 1
+        self.port.snapshots(snapshot_of(self.port.game, self.number))
+        submitted.respond(Reply("Done."))
+
+
+def together(*messages: Coroutine[Any, Any, ReplyDocument]) -> list[ReplyDocument]:
+    async def all_of_them() -> list[ReplyDocument]:
+        return list(await asyncio.gather(*messages))
+
+    return asyncio.run(all_of_them())
+
+
+COMMAND = st.one_of(
+    st.fixed_dictionaries({"command": st.just("turn"), "text": st.sampled_from("abc")}),
+    st.fixed_dictionaries({"command": st.just("take back")}),
+)
+GIVEN_BY_PHONES = st.lists(
+    st.tuples(st.sampled_from(PHONES), COMMAND, st.sampled_from(["", "one", "two"]), st.booleans()),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=cases(60))
+@given(rounds=st.lists(GIVEN_BY_PHONES, min_size=1, max_size=3))
+def test_simultaneous_commands_are_each_carried_out_once(rounds: list[list[Any]]) -> None:
+    port = port_of()
+    session = FakeSession(port)
+    services = PageServices.of(port, unhurried())
+    expected: Counter[tuple[str, str, str]] = Counter()
+    known: set[tuple[str, str]] = set()
+
+    async def play() -> None:
+        for given_together in rounds:
+            seen = session.number
+            messages = []
+            for phone, message, request, looks in given_together:
+                more = {"request_id": request} if request else {}
+                more |= {"seen": seen} if looks else {}
+                messages.append(services.carry_out(phone, {**message, **more}))
+            replies = await asyncio.gather(*messages)
+            for (phone, message, request, _), reply in zip(given_together, replies, strict=True):
+                is_again = bool(request) and (phone.id, request) in known
+                if request:
+                    known.add((phone.id, request))
+                reached = not reply.words.startswith("The table has changed")
+                if not is_again and reached:
+                    expected[(phone.name, message["command"], message.get("text", ""))] += 1
+
+    with working(port, session.work):
+        asyncio.run(play())
+    carried_out = Counter(
+        (command.by, "turn", command.text) if isinstance(command, EnterTurn) else (command.by, "take back", "")  # type: ignore[attr-defined]
+        for command in session.done
+    )
+    assert carried_out == expected
+
+
+def test_two_take_backs_of_the_same_turn_take_back_only_that() -> None:
+    port = port_of()
+    session = FakeSession(port)
+    services = PageServices.of(port, unhurried())
+    with working(port, session.work):
+        together(*(services.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
+        seen = session.number
+        replies = together(*(services.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
+    assert session.turns == ["a", "b"]
+    assert sorted(reply.refused for reply in replies) == [False, True, True]
+    assert replies[-1].words == "The table has changed."
+
+
+def test_a_repeated_request_gets_the_same_reply() -> None:
+    port = port_of()
+    session = FakeSession(port)
+    services = PageServices.of(port, unhurried())
+    message = {"command": "turn", "text": "a", "request_id": "x1"}
+    with working(port, session.work):
+        first, again = together(services.carry_out(PHONES[0], message), services.carry_out(PHONES[0], message))
+        other = together(services.carry_out(PHONES[1], message))[0]
+    assert first == again
+    assert (session.turns, other.refused) == (["a", "a"], False)
+
+
+def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 0.0)
+    port = port_of()
+    session = FakeSession(port)
+    services = PageServices.of(port, unhurried())
+    message = {"command": "turn", "text": "a", "request_id": "x1"}
+
+    async def hurried() -> ReplyDocument:
+        with pytest.raises(HTTPException) as refused:
+            await services.carry_out(PHONES[0], message)
+        assert refused.value.status_code == 504
+        monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 15.0)
+        for submitted in port.commands.take():
+            session.work(submitted)
+        return await services.carry_out(PHONES[0], message)
+
+    assert asyncio.run(hurried()).words == "Done."
+    assert session.turns == ["a"]
+
+
+def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated() -> None:
+    port = port_of()
+    replies = [Reply("It is judged later.", waits=True), Reply("Black resigns.")]
+    handler = CommandHandler(port, "somebody", "no", shares_requests=True)
+
+    async def given_twice() -> ReplyDocument:
+        with pytest.raises(CommandError) as unanswered:
+            await handler.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+        assert unanswered.value.fault is CommandFault.UNANSWERED
+        return await handler.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+
+    with working(port, lambda submitted: submitted.respond(replies.pop(0))):
+        assert asyncio.run(given_twice()).words == "Black resigns."
+
+
+def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 0.0)
+    port = port_of()
+    handler = CommandHandler(port, "somebody", "no", shares_requests=True)
+    message = {"command": "announce", "text": "black:resign", "request_id": "x1"}
+
+    async def given_twice() -> ReplyDocument:
+        with pytest.raises(CommandError):
+            await handler.take(PHONES[0], message)
+        monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 15.0)
+        for submitted in port.commands.take():
+            submitted.respond(Reply("It is judged later.", waits=True))
+        await asyncio.sleep(0.05)
+        with working(port, lambda submitted: submitted.respond(Reply("Black resigns."))):
+            return await handler.take(PHONES[0], message)
+
+    assert asyncio.run(given_twice()).words == "Black resigns."
+
+
+def test_too_many_waiting_commands_are_refused_and_a_stop_answers_all() -> None:
+    port = port_of()
+    services = PageServices.of(port, unhurried())
+
+    async def crowd() -> list[Any]:
+        messages = [
+            asyncio.create_task(services.carry_out(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)
+        ]
+        await asyncio.wait(messages, return_when=asyncio.FIRST_COMPLETED)
+        threading.Thread(target=port.commands.close).start()
+        return await asyncio.gather(*messages, return_exceptions=True)
+
+    answers = asyncio.run(crowd())
+    refused = [answer for answer in answers if isinstance(answer, HTTPException)]
+    assert [error.status_code for error in refused] == [503]
+    assert {answer.words for answer in answers if isinstance(answer, ReplyDocument)} == {
+        "The referee has stopped; nothing was done."
+    }
+
+
+def test_a_device_that_may_only_look_cannot_give_commands() -> None:
+    services = PageServices.of(port_of(), access_of())
+    for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "new game", "game": "deblockle"})):
+        with pytest.raises(HTTPException) as refused:
+            together(services.carry_out(PageSession("x", role), message))
+        assert refused.value.status_code == 403
+
+
+def rolled(name: str, faces: str) -> tuple[Any, Any, Any]:
+    """A game, a snapshot that awaits its first roll, and one with that roll."""
+    game = load(name)
+    options = {} if name == "blockade" else {"players": 2}
+    before = game.rules.new(options)
+    assert game.dice is not None
+    after = game.dice.rolled(before, Roll(tuple(faces.split(","))))
+    snapshot = snapshot_of(game)
+    return game, replace(snapshot, states=(before,)), replace(snapshot, states=(after,))
+
+
+def test_the_first_turns_are_listed_and_the_others_counted() -> None:
+    game = load("diaballik")
+    snapshot = snapshot_of(game)
+    every = turns_document(game, snapshot)
+    in_all = len(game.rules.legal_turns(snapshot.states[0]))
+    assert in_all > MOST_TURNS
+    assert (len(every.turns), every.more) == (MOST_TURNS, in_all - MOST_TURNS)
+    begun = turns_document(game, snapshot, "A1-A2 b1")
+    assert begun.turns
+    assert begun.more == 0
+    assert all(turn.text.startswith("a1-a2 b1") for turn in begun.turns)
+    assert turns_document(game, snapshot, "z9").turns == ()
+
+
+def test_the_api_lists_the_turns_that_begin_with_a_text() -> None:
+    port = port_of()
+    client = client_of(port)
+    assert client.get("/api/turns").status_code == 404
+    port.snapshots(snapshot_of(port.game, 7))
+    listed = client.get("/api/turns", params={"begins": "a1-a2 d1"}, headers={"Accept-Language": "de"}).json()
+    assert listed["event_number"] == 7
+    words = {turn["text"]: turn["words"] for turn in listed["turns"]}
+    assert words["a1-a2 d1*e1"] == "Schwarz zieht a1 nach a2 und spielt den Ball von d1 nach e1."
+
+
+def test_a_claim_is_listed_once_it_is_possible() -> None:
+    port = port_of()
+    client = client_of(port)
+    port.snapshots(snapshot_of(port.game))
+    assert client.get("/api/turns").json()["announcements"] == []
+    form = client.get("/enter").text.partition('id="announcing"')[2].partition("</form>")[0]
+    assert ("hidden" in form.partition(">")[0], '<select name="text"></select>' in form) == (True, True)
+    wall = port.game.notation.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
+    port.snapshots(replace(snapshot_of(port.game), states=(wall,)))
+    (claim,) = client.get("/api/turns", headers={"Accept-Language": "de"}).json()["announcements"]
+    assert claim["text"] == "black:anti-play"
+    assert claim["words"].startswith("Schwarz ")
+    form = client.get("/enter").text.partition('id="announcing"')[2].partition("</form>")[0]
+    assert ("hidden" in form.partition(">")[0], '<option value="black:anti-play">' in form) == (False, True)
+
+
+def test_a_finished_game_and_a_game_on_sheets_list_no_turns() -> None:
+    game = load("diaballik")
+    over = replace(snapshot_of(game), outcome=Outcome("black", "white resigned"))
+    assert turns_document(game, over).turns == ()
+    assert turns_document(load("number-drop"), snapshot_of(load("number-drop"))).turns == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "roll", "dice", "face"),
+    [("blockade", "6,4", 2, "6"), ("blokus-dice", "3,6", 2, "1"), ("number-drop", "O4,I4,X5,I3,T5", 5, "T5")],
+)
+def test_dice_are_offered_for_an_awaited_roll_and_to_correct_a_visible_one(
+    name: str, roll: str, dice: int, face: str
+) -> None:
+    game, awaiting, lying = rolled(name, roll)
+    offered = dice_document(game, awaiting).dice
+    assert len(offered) == dice
+    assert all(face in die.faces and not die.shown for die in offered)
+    seen = dice_document(game, lying, awaiting.states).dice
+    assert [die.faces for die in seen] == [die.faces for die in offered]
+
+
+def test_dice_are_not_offered_after_a_typed_roll_or_in_a_game_without_dice() -> None:
+    game, awaiting, lying = rolled("blokus-dice", "3,6")
+    assert dice_document(game, lying).dice == ()
+    assert [die.shown for die in dice_document(game, lying, awaiting.states).dice] == ["3", "6"]
+    assert dice_document(game, replace(awaiting, outcome=Outcome(None, "over"))).dice == ()
+    assert dice_document(load("diaballik"), snapshot_of(load("diaballik"))).dice == ()
+
+
+def test_the_api_names_distinguishable_dice() -> None:
+    port = port_of("blockade")
+    client = client_of(port)
+    port.snapshots(snapshot_of(port.game, 3))
+    told = client.get("/api/dice", headers={"Accept-Language": "de"}).json()
+    assert told["event_number"] == 3
+    assert [die["faces"] for die in told["dice"]] == [["1", "2", "3", "4", "5", "6"]] * 2
+    assert len({die["name"] for die in told["dice"]}) == 2
+
+
+def test_taps_are_answered_with_the_next_possible_taps_and_the_turn() -> None:
+    port = port_of()
+    client = client_of(port)
+    assert client.get("/api/tapped").status_code == 404
+    port.snapshots(snapshot_of(port.game, 7))
+    begun = client.get("/api/tapped").json()
+    assert begun["squares"] == ["a1", "b1", "c1", "d1", "e1", "f1", "g1"]
+    assert (begun["turn"], begun["event_number"]) == (None, 7)
+    played = client.get("/api/tapped", params={"taps": "a1,a2"}, headers={"Accept-Language": "de"}).json()
+    assert played["turn"] == {"text": "a1-a2", "player": "black", "words": "Schwarz zieht a1 nach a2."}
+
+
+@pytest.mark.parametrize("taps", ["a1,g7", "nowhere", "a2", "'\"<>", "a1" * 900])
+def test_taps_that_begin_no_turn_are_refused_with_the_reason(taps: str) -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    refused = client_of(port).get("/api/tapped", params={"taps": taps})
+    assert refused.status_code == 422
+    assert "no turn begins with" in refused.json()["words"]
+
+
+def test_nothing_can_be_tapped_once_the_game_is_over() -> None:
+    port = port_of()
+    over = replace(snapshot_of(port.game), outcome=Outcome("black", "white resigned"))
+    port.snapshots(over)
+    assert client_of(port).get("/api/tapped").json()["squares"] == []
+
+
+def test_an_unknown_symbol_is_asked_for_in_words() -> None:
+    port = port_of("deblockle")
+    port.snapshots(snapshot_of(port.game))
+    client = client_of(port)
+    first = client.get("/api/tapped").json()["squares"][0]
+    rolled = client.get("/api/tapped", params={"taps": first}).json()["squares"][0]
+    asked = client.get("/api/tapped", params={"taps": f"{first},{rolled}"}).json()
+    assert asked["choices"] or len(asked["taps"]) == 3

@@ -1,14 +1,17 @@
-"""Paired devices: listed, changed and unpaired by the owner on the page, by a program and at the terminal."""
+"""Paired devices, the journal on the page, the doctor and the bug report."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import http.client
+import io
 import json
 import re
 import stat
 import threading
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -19,8 +22,23 @@ from itsdangerous import URLSafeSerializer
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.testclient import TestClient
 
+from common.findings import Finding, Severity
+from engine import records
+from engine.registry import load
+from engine.values import Outcome
+from referee.cli.page import maintenance
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
+from referee.doctor import examine, machine_in_use
 from referee.errors import PageError
+from referee.journal.events import STOPPED, Event, EventKind
+from referee.journal.journal import Journal
+from referee.journal.reader import JournalReader
+from referee.session.log import end_event
+from referee.session.table_port import Maintenance, ReportFile, SnapshotHub, TablePort
+from referee.settings.configuration import Configuration
+from referee.settings.configuration import load as load_settings
 from referee.settings.settings import PageOptions
 from referee.web import api
 from referee.web.access import Role
@@ -30,6 +48,8 @@ from referee.web.history import History
 from referee.web.server import open_page
 from tests.commands import runner_in
 from tests.guard import GUARD_S
+from tests.referee.by_text import by_text
+from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of
 
 
@@ -321,3 +341,346 @@ def test_neither_codes_nor_tokens_are_in_the_list(tmp_path: Path) -> None:
     kept = (tmp_path / "devices").read_text()
     assert CODES[Role.OWN] not in kept
     assert token not in kept
+
+
+@pytest.fixture
+def played(table_set_up: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any, TestClient]]:
+    """A game of Deblockle: the set-up, a turn seen by the camera, a fault, and a typed turn that was taken back."""
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table_set_up(journal)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        on.show({**after, "e5": "empty", "a4": start["e5"]}, 3)
+        on.tell(Correct("Ann", {"e5": "empty", "a4": start["e5"]}))
+        typed = on.game.rules.legal_turns(on.service.belief[0])[0]
+        on.tell(EnterTurn(on.game.notation.format_turn(typed), "Ben"))
+        on.tell(TakeBack("Ben"))
+        yield on, client_of(port_of("deblockle", journal=path))
+
+
+def test_events_are_listed_with_their_authors_and_pictures(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    history = client.get("/api/history").json()
+    events = history["events"]
+    assert (history["game"], history["number"]) == ("deblockle", 1)
+    assert [event["kind"] for event in events] == [event.kind.value for _, event in on.journal.events()]
+    assert [event["by"] for event in events][-3:] == ["Ann", "Ben", "Ben"]
+    turn = next(event for event in events if event["kind"] == "turn")
+    assert (turn["player"], "after-c1" in turn["evidence"]) == ("gold", True)
+    picture = client.get(f"/api/evidence/{turn['number']}/after-c1")
+    assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
+    on.tell(Correct("Ann", to_move="gold"))
+    assert len(client.get("/api/history?game=1").json()["events"]) == len(events) + 1
+
+
+def test_the_table_after_each_event_agrees_with_the_fold_of_the_journal(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    numbers = [number for number, _ in on.journal.events()]
+    positions = [client.get(f"/api/history/{number}").json() for number in numbers]
+    assert [position["before"] for position in positions] == [None, *numbers[:-1]]
+    assert [position["after"] for position in positions] == [*numbers[1:], None]
+    assert [position["table"]["turns"] for position in positions] == [0, 0, 1, 1, 1, 2, 1]
+    assert positions[-1]["table"]["board"] == positions[-3]["table"]["board"]
+    assert positions[-1]["table"]["next"] == "Teal to play."
+    assert positions[0]["table"]["next"] == "Before the set-up."
+
+
+def test_events_that_only_keep_the_clock_running_are_left_out(tmp_path: Path) -> None:
+    game = load("diaballik")
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=wall_clock) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": game.name}))
+        journal.append(Event(EventKind.CLOCK, {"change": "restarted"}))
+        journal.append(Event(EventKind.SET_UP, {"state": game.notation.format_state(game.rules.new())}))
+        client = client_of(port_of(game.name, journal=journal.path))
+        assert [event["number"] for event in client.get("/api/history").json()["events"]] == [1, 3]
+        assert client.get("/api/history/3").json()["before"] == 1
+        assert client.get("/api/history/1").json()["after"] == 3
+        assert client.get("/api/history/2").status_code == 404
+        journal.append(Event(EventKind.CLOCK, {"change": "ran"}))
+        assert len(client.get("/api/history").json()["events"]) == 2
+
+
+def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    (game,) = client.get("/api/games").json()["games"]
+    assert (game["number"], game["name"], game["title"], game["ended"]) == (1, "deblockle", "Deblockle", False)
+    written = client.get("/api/record?game=1")
+    assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
+    assert records.replay(records.read(written.text)).states[-1] == on.service.belief[0]
+
+
+def test_a_stopped_game_is_not_listed_as_over(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    assert "<td>goes on</td>" in client.get("/games").text
+    on.journal.append(end_event(Outcome(None, STOPPED), None))
+    assert "<td>stopped</td>" in client.get("/games").text
+
+
+def test_a_history_is_only_read_again_after_a_new_event(
+    played: tuple[Any, TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on, client = played
+    read: list[int | None] = []
+    events = JournalReader.events
+
+    def counted_events(journal: JournalReader, game: int | None = None) -> list[tuple[int, Event]]:
+        read.append(game)
+        return events(journal, game)
+
+    monkeypatch.setattr(JournalReader, "events", counted_events)
+    first, again = (client.get("/api/history").json() for _ in range(2))
+    assert (again, read) == (first, [1])
+    on.tell(Correct("Ann", to_move="gold"))
+    read.clear()
+    assert client.get("/api/history").json() != first
+    assert read == [1]
+
+
+def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = by_text(journal, "diaballik")
+        session.begin(NewGame("diaballik"))
+        session.enter(Announce("black:resign", "the clock"))
+        session.begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    assert '<a href="/history?game=1">All events</a>' in client.get("/history/3").text
+    german = {"accept-language": "de"}
+    history = client.get("/history?game=1", headers=german).text
+    assert ">Schwarz verliert durch Zeitüberschreitung.</a>" in history
+    assert '<span class="by">die Uhr</span>' in history
+    listed = client.get("/games").text
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", listed)
+    assert 'value="resume"' not in listed
+    assert re.search(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d", client.get("/games", headers=german).text)
+
+
+def test_an_older_game_of_another_kind_keeps_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = by_text(journal, "number-drop")
+        session.begin(NewGame("number-drop"))
+        session.enter(Announce("p1:resign", "Ann"))
+        by_text(journal, "diaballik").begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    saved = client.get("/api/record?game=1").headers["content-disposition"]
+    assert saved == 'attachment; filename="number-drop-1.txt"'
+    for view in ("/history?game=1", "/history/1"):
+        assert "– Number Drop</title>" in client.get(view).text
+    # Its sheets can be scrolled by keys.
+    assert 'id="board" class="drawn" tabindex="0"' in client.get("/history/1").text
+
+
+def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = by_text(journal, "diaballik")
+        for loser in ("black:resign", "white:resign", "black:resign"):
+            session.begin(NewGame("diaballik", players={"black": "Ann", "white": "<Ben>"}))
+            session.enter(Announce(loser, "Ann"))
+        session.begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    results = client.get("/api/results").json()
+    assert [each["name"] for each in results["standings"]] == ["<Ben>", "Ann"]
+    ben = {"played": 3, "won": 2, "drawn": 0, "lost": 1}
+    assert results["meetings"] == [{"one": "<Ben>", "other": "Ann", "tally": ben}]
+    assert results["left_out"] == [4]
+    assert client.get("/api/results?first=3").json()["standings"][0]["tally"]["played"] == 1
+    page = client.get("/results").text
+    assert "&lt;Ben&gt; won 2, Ann 1, drawn 0" in page
+    assert "Not counted, since they were not played to their end: 4" in page
+    assert "No game was played to its end." in client.get("/results?first=4").text
+
+
+LACKING = {
+    "/api/history?game=9": 404,
+    "/api/history?game=x": 422,
+    "/api/history?game=99999999999999999999999": 404,
+    "/api/history/99999999999999999999999": 404,
+    "/api/evidence/3/nothing": 404,
+    "/api/evidence/99/after-c1": 404,
+    "/api/record?game=9": 404,
+}
+
+
+def test_a_request_for_something_the_journal_lacks_is_refused(played: tuple[Any, TestClient]) -> None:
+    _, client = played
+    replies = {path: client.get(path) for path in LACKING}
+    assert {path: reply.status_code for path, reply in replies.items()} == LACKING
+    assert all(reply.json()["refused"] for reply in replies.values())
+
+
+def test_without_a_journal_or_a_game_there_is_no_history(tmp_path: Path) -> None:
+    assert client_of(port_of()).get("/api/history").json()["words"] == "This game is not kept in a journal."
+    assert client_of(port_of(journal=tmp_path / "none")).get("/api/games").status_code == 404
+    with Journal.open(tmp_path / "empty", wall_clock=wall_clock):
+        client = client_of(port_of(journal=tmp_path / "empty"))
+        assert client.get("/api/history").json()["words"] == "No game has begun yet."
+        assert client.get("/api/games").json() == {"games": []}
+    (tmp_path / "wrong").write_bytes(b"x" * 5000)
+    assert client_of(port_of(journal=tmp_path / "wrong")).get("/api/games").status_code == 503
+
+
+@pytest.mark.parametrize("path", ["/api/history?game=9", "/api/history/99", "/api/record?game=9", "/api/games"])
+def test_an_answer_names_no_path_of_the_machine(played: tuple[Any, TestClient], path: str) -> None:
+    on, client = played
+    on.journal.path.rename(on.journal.path.with_name("elsewhere.sqlite")) if path == "/api/games" else None
+    answer = client.get(path)
+    assert (answer.status_code, "sqlite" in answer.text) == (404, False)
+
+
+def test_games_and_results_are_read_again_only_after_a_new_event(
+    played: tuple[Any, TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on, client = played
+    read: list[int | None] = []
+    events = JournalReader.events
+
+    def count(self: JournalReader, game: int | None = None) -> list[tuple[int, Event]]:
+        read.append(game)
+        return events(self, game)
+
+    monkeypatch.setattr(JournalReader, "events", count)
+    before = [client.get(path).json() for path in ("/api/games", "/api/results")]
+    read.clear()
+    assert [client.get(path).json() for path in ("/api/games", "/api/results")] == before
+    assert read == []
+    on.tell(Correct("Ann", to_move="gold"))
+    read.clear()
+    assert client.get("/api/games").json() != before[0]
+    client.get("/api/results")
+    assert read == [1, 1]
+
+
+FILES = (
+    ReportFile("versions.txt", "text/plain", b"Python <3.11>"),
+    ReportFile("said.txt", "text/plain", b"Ann resigns."),
+    ReportFile("pictures/0001-0.png", "image/png", b"picture"),
+)
+
+
+def zipped(files: Sequence[ReportFile]) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as bundle:
+        for file in files:
+            bundle.writestr(file.name, file.content)
+    return written.getvalue()
+
+
+def port_with_maintenance(looked: list[int] | None = None, clock: Callable[[], float] = lambda: 0.0) -> TablePort:
+    def found() -> list[Finding]:
+        if looked is not None:
+            looked.append(1)
+        return [Finding.ok("Python", "3.11"), Finding.fault("camera", "it is <gone>", "plug it in")]
+
+    return port_of(maintenance=Maintenance(found, lambda: FILES, zipped), snapshots=SnapshotHub(clock))
+
+
+def fields_in(page: str) -> dict[str, str]:
+    return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
+
+
+def test_the_doctor_runs_on_request_and_its_findings_stay_for_a_minute() -> None:
+    looked: list[int] = []
+    now_s = [5.0]
+    client = client_of(port_with_maintenance(looked, lambda: now_s[0]))
+    for _ in range(2):
+        page = client.get("/doctor").text
+        assert "it is &lt;gone&gt;" in page
+        assert "plug it in" in page
+    assert len(looked) == 1
+    assert client.post("/doctor", data=fields_in(page)).headers["location"] == "/doctor"
+    assert len(looked) == 2
+    for now_s[0], times in ((64.0, 2), (65.0, 3), (66.0, 3)):
+        client.get("/doctor")
+        assert len(looked) == times
+
+
+def test_the_page_answers_others_while_the_doctor_runs() -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def slow() -> list[Finding]:
+        began.set()
+        assert may_end.wait(GUARD_S)
+        return []
+
+    port = port_of(maintenance=Maintenance(slow, lambda: (), zipped))
+    with client_of(port) as client:
+        asking = threading.Thread(target=lambda: client.get("/doctor"))
+        asking.start()
+        assert began.wait(GUARD_S)
+        assert client.get("/api/table").status_code == 200
+        may_end.set()
+        asking.join(GUARD_S)
+
+
+def test_the_saved_report_is_the_one_shown_without_the_omitted_files() -> None:
+    client = client_of(port_with_maintenance())
+    page = client.get("/bug-report").text
+    assert "Python &lt;3.11&gt;" in page
+    assert "Ann resigns." in page
+    (source,) = re.findall(r'<img src="([^"]+)"', page)
+    assert client.get(source).content == b"picture"
+    fields: dict[str, Any] = fields_in(page)
+    saved = client.post("/bug-report", data={**fields, "keep": ["0", "2"]})
+    assert "attachment" in saved.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(saved.content)) as bundle:
+        assert bundle.namelist() == ["versions.txt", "pictures/0001-0.png"]
+    client.get("/bug-report")
+    assert client.post("/bug-report", data={**fields, "keep": ["0"]}).status_code == 409
+    assert client.get(source).status_code == 409
+
+
+def test_a_table_without_maintenance_says_so() -> None:
+    client = client_of(port_of())
+    assert "/doctor" not in client.get("/owner").text
+    for path in ("/doctor", "/bug-report"):
+        assert client.get(path).status_code == 404
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Configuration:
+    (tmp_path / "referee.toml").write_text(
+        '[journal]\npath = "game.sqlite"\n[lights]\ndrivers = ["board"]\nbutton_pins = {hint = 24}\n'
+    )
+    return load_settings(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
+
+
+def test_the_doctor_does_not_touch_the_devices_of_a_running_referee(configuration: Configuration) -> None:
+    found = {each.subject: each for each in examine(lambda: configuration, machine_in_use())}
+    assert found["board"].severity is Severity.NOTE
+    assert "running referee uses the board" in found["board"].message
+    assert not {"computer", "lgpio", "pins"} & set(found)
+
+
+def test_the_report_of_a_running_referee_has_its_output_and_its_journal(
+    configuration: Configuration, tmp_path: Path
+) -> None:
+    house = maintenance(configuration)(lambda: ["the camera is back"], tmp_path / "other.sqlite")
+    assert any(each.subject == "journal" and "other.sqlite" in each.message for each in house.examine())
+    files = {file.name: file.text for file in house.gather()}
+    assert files["said.txt"] == "the camera is back"
+    assert files["game.jsonl"] == "There is no journal."
+    assert "other.sqlite" not in str(files)
+
+
+def test_the_terminal_shows_the_report_omits_files_and_saves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
+    run = runner_in(tmp_path, monkeypatch)
+    run("games", "new", "deblockle", "--player", "gold=Sandrine")
+    listed = run("tools", "bug-report").stdout
+    assert "game.jsonl" in listed
+    assert not list(tmp_path.glob("*.zip"))
+    shown = run("tools", "bug-report", "--show", "game.jsonl").stdout
+    assert "person 1" in shown
+    assert "Sandrine" not in shown
+    run("tools", "bug-report", "--leave-out", "doctor.txt", "--out", "report.zip")
+    with zipfile.ZipFile(tmp_path / "report.zip") as bundle:
+        assert bundle.namelist() == ["versions.txt", "settings.txt", "game.jsonl"]
+    named = re.findall(r"--(?:leave-out|show) ([\w.]+\.\w+)", run("tools", "bug-report", "--help").stdout)
+    assert named
+    assert all(name in listed for name in named), "the examples of the help work"
+    assert "there is no file 'x'" in run("tools", "bug-report", "--leave-out", "x").stderr

@@ -1,13 +1,23 @@
-"""The controller of a board: lights, presses and sensors over one connection, and mismatches."""
+"""The controller of a board, WLED strips, and switches on the Pi's own pins."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Sequence
+import select
+import socket
+import time
+import tty
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from gpiozero import Device
+from gpiozero.pins import mock
+from rich.console import Console
 
 from firmware_bridge.connection.events import (
     BoardEvent,
@@ -28,9 +38,12 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal, Sound
 from hardware.pin_map import BUTTON_ROLES
-from referee.sensing.health import SensorSnapshot
-from referee.wiring.devices import Controller
-from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
+from referee.mapping.sensors import show_sensors
+from referee.sensing.health import HealthFile, SensorHealth, SensorSnapshot
+from referee.settings.configuration import Configuration, load
+from referee.wiring.devices import Controller, OpenedDevices, open_devices, strip_sources
+from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan, save_sensor_map, wiring_plan
+from tests.guard import GUARD_S
 from vision.reading import PlaceChange
 
 WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
@@ -263,3 +276,176 @@ def test_firmware_of_another_version_is_named_with_a_remedy(
     board.presses()
     assert len(said) == 1
     assert re.match(message, said[0])
+
+
+LIGHT_MAP = LightMap({"a1": (0,), "b1": (1,)}, (2,), lights=3)
+SIGNAL = Signal(Mood.ACCEPTED, (Light.for_role("b1", LightRole.TURN),))
+
+
+@pytest.fixture
+def wled() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.settimeout(GUARD_S)
+        yield listening
+
+
+def test_a_strip_on_the_network_shows_the_signal(wled: socket.socket) -> None:
+    plan = WiringPlan(
+        drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="127.0.0.1", wled_port=wled.getsockname()[1]
+    )
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
+        panel.show(SIGNAL, 0.0)
+        data = wled.recv(2000)[10:]
+    assert len(data) == 9
+    assert not any(data[:3])
+    assert data[3:6] == data[6:9] != bytes(3)
+    assert wled.recv(2000)[10:] == bytes(9)
+
+
+def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    try:
+        plan = WiringPlan(
+            drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
+        )
+        with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
+            panel.show(SIGNAL, 0.0)
+            assert os.read(ours, 100).startswith(b"Ada\x00\x02")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_failing_strip_is_reported_once_and_affects_no_other(wled: socket.socket) -> None:
+    said: list[str] = []
+    plan = WiringPlan(
+        drivers=("wled-serial", "wled-network"),
+        light_map=LIGHT_MAP,
+        wled_host="127.0.0.1",
+        wled_port=wled.getsockname()[1],
+        wled_serial_port="/dev/ttyNONE",
+        wled_baud=115200,
+    )
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
+        panel.show(SIGNAL, 0.0)
+        panel.show(SIGNAL, 5.0)
+        assert panel.working == ("the WLED on the network",)
+    assert len(said) == 1
+    assert "The WLED on USB does not work: there is no port /dev/ttyNONE" in said[0]
+
+
+def test_a_printer_on_the_port_of_wled_is_reported_once_and_never_counts_as_working() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    said: list[str] = []
+    plan = WiringPlan(
+        drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
+    )
+    now_s = 0.0
+    try:
+        with Panel(strip_sources(plan, lambda: now_s), lambda: now_s, said.append, said.append) as panel:
+            panel.show(SIGNAL, now_s)
+            for _ in range(3):
+                while not panel.working:
+                    now_s += 1.0
+                    panel.tick(now_s)
+                os.write(ours, b"echo:Unknown command\n")
+                while panel.working:
+                    # The written bytes may arrive in parts.
+                    assert select.select([theirs], [], [], GUARD_S)[0]
+                    now_s += 1.0
+                    panel.tick(now_s)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert len(said) == 1
+    assert "is a 3D printer (Marlin) and not WLED" in said[0]
+
+
+def test_an_invalid_name_of_a_wled_does_not_end_the_referee() -> None:
+    said: list[str] = []
+    plan = WiringPlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
+        panel.show(SIGNAL, 0.0)
+    assert said[0].startswith(
+        "The WLED on the network does not work: 'http://wled' is not the name of a WLED controller"
+    )
+
+
+def test_without_a_map_there_is_no_strip() -> None:
+    assert strip_sources(WiringPlan(drivers=("wled-network",))) == ()
+
+
+SETTINGS = """
+[sensors]
+source = "pins"
+eyes = "sensors"
+map = "sensors.toml"
+switch_pins = [5, 6]
+"""
+
+
+@pytest.fixture
+def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[mock.MockFactory]:
+    factory = mock.MockFactory(revision="c03111")
+    monkeypatch.setattr(Device, "pin_factory", factory)
+    yield factory
+    factory.reset()
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Configuration:
+    (tmp_path / "referee.toml").write_text(SETTINGS)
+    save_sensor_map(SensorMap({"a1": 1, "b1": 0}, 2), tmp_path / "sensors.toml")
+    return load(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
+
+
+@pytest.fixture
+def plan(configuration: Configuration) -> WiringPlan:
+    return wiring_plan(configuration.settings, configuration.sources, ("a1", "b1"))
+
+
+def settled_snapshot(wires: OpenedDevices) -> SensorSnapshot:
+    """Take snapshots until every switch has settled, which needs a few equal scans."""
+    assert wires.sensors is not None
+    until_s = time.monotonic() + GUARD_S
+    while time.monotonic() < until_s:
+        sensed = wires.sensors.latest(0.0)
+        if sensed is not None and not sensed.doubtful:
+            return sensed
+    raise AssertionError("the switches never settled")
+
+
+def test_switches_on_pins_are_reported_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
+    said: list[str] = []
+    with open_devices(plan, None, said.append) as wires:
+        assert wires.presses() == []
+        assert wires.controller is None
+        assert settled_snapshot(wires).occupied == {"a1": False, "b1": False}
+        pins.pin(6).drive_low()
+        assert wires.sensors is not None
+        until_s = time.monotonic() + GUARD_S
+        while not settled_snapshot(wires).occupied["a1"]:
+            assert time.monotonic() < until_s
+        assert settled_snapshot(wires).occupied == {"a1": True, "b1": False}
+        wires.save_health()
+    assert said == []
+
+
+def test_switches_on_pins_are_shown(pins: mock.MockFactory, configuration: Configuration) -> None:
+    console = Console(file=StringIO(), width=200)
+    assert show_sensors(configuration, console, once=True) == 0
+    assert isinstance(console.file, StringIO)
+    assert "0 of 2 squares are occupied: none." in console.file.getvalue()
+
+
+@pytest.mark.usefixtures("pins")
+def test_sensors_that_are_switched_off_are_named_when_they_are_opened(plan: WiringPlan, tmp_path: Path) -> None:
+    health, said = SensorHealth(), list[str]()
+    for turn in range(12):
+        health.compare({"a1": True, "c1": True}, {"a1": turn % 2 == 0, "c1": turn % 2 == 0})
+    HealthFile.write(health, tmp_path / "record.json")
+    with open_devices(plan, tmp_path / "record.json", said.append):
+        assert said == ["These sensors are switched off: a1. `./run hardware sensors` says why."]

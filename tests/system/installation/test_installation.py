@@ -1,15 +1,20 @@
-"""Installing and checking with the real mpremote and MicroPython over a pseudo-terminal."""
+"""Installing and checking with the real mpremote and MicroPython over a pseudo-terminal, and a bare prompt."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from serial.tools.list_ports_common import ListPortInfo
 
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import ConnectionState
+from firmware_bridge.errors import NoFirmwareError
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.install.check import BoardCheck, check
 from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError
@@ -18,6 +23,7 @@ from firmware_bridge.install.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmwa
 from firmware_bridge.pin_maps.pin_map import PinMap, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
 from tests.firmware_bridge.install.conftest import InterpreterBoard
+from tests.guard import GUARD_S
 
 NewBoard = Callable[..., InterpreterBoard]
 OURS = version_text(FIRMWARE_VERSION)
@@ -343,3 +349,23 @@ def test_firmware_that_does_not_start_is_reached_at_the_prompt_and_named(
     assert found["board"] == "its firmware does not answer"
     install(board.wanted, firmware, pins, board.around, unseen)
     assert checked(board, firmware, pins).is_good
+
+
+@pytest.mark.long
+def test_a_real_prompt_is_named_and_the_firmware_is_greeted_once_it_runs(
+    new_board: Callable[..., Any], all_files: dict[str, bytes]
+) -> None:
+    board = new_board()
+    said: list[str] = []
+    with BoardConnection(WantedBoard(board.port), time.monotonic, said.append, list_ports=list) as connection:
+        assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)
+        assert connection.outage is not None
+        assert isinstance(connection.outage.error, NoFirmwareError), connection.outage
+        assert said == [
+            f"{board.port} is MicroPython at its prompt, without the referee's firmware running; "
+            "`./run hardware firmware install` puts it there"
+        ]
+        board.put(all_files)
+        board.order("reset")
+        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, GUARD_S), connection.outage
+        assert said[1:] == [f"the board answers now, on {board.port}"]

@@ -1,26 +1,33 @@
-"""What somebody has entered stays: taps through others' turns, presses through an outage, answers until read."""
+"""What somebody has entered stays: through others' turns, outages, kills, and without a network."""
 
 from __future__ import annotations
 
+import http.client
+import json
+import random
 import re
+import struct
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
 from engine.registry import load
 from engine.values import EMPTY
-from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn
+from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, TakeBack
 from referee.journal.events import EventKind
 from referee.journal.reader import read_journal
 from referee.web.access import Role
-from tests.system.page.served import Killable, Session, pair, paired_page_of, session, take_back
+from tests.effort import cases
+from tests.system.page.conftest import CHROMIUM
+from tests.system.page.served import Killable, Session, page_of, pair, paired_page_of, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 # These are skipped as a whole, too, so nothing could be imported from them.
+
 from tests.system.page.test_games import journal_of  # noqa: E402
-from tests.system.page.test_offline import kept_by_its_worker  # noqa: E402
 from tests.system.page.test_tapping import tap  # noqa: E402
 
 expect.set_options(timeout=20_000)
@@ -293,3 +300,161 @@ def test_a_clock_that_cannot_be_read_is_said_at_its_field(diaballik: Any, visit:
     page.get_by_role("button", name="Begin the game").click()
     page.wait_for_url(f"{address}/")
     expect(page.locator("#players")).to_contain_text("Ann")
+
+
+_TOLD = ("turns", "players", "next", "scores", "outcome")
+"""Fields that a screen and the folded journal share; lights are momentary."""
+
+
+def looked(address: str, breaks_after: int | None = None) -> Any:
+    """Connect as a screen and give the first document; hang up in the middle after this many bytes."""
+    viewer = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
+    viewer.request("GET", "/api/events")
+    stream = viewer.getresponse()
+    if breaks_after is not None:
+        stream.read(breaks_after)
+        viewer.close()
+        return None
+    for line in stream:
+        if line.startswith(b"data: "):
+            viewer.close()
+            return json.loads(line[6:])
+    raise AssertionError("the stream ended before it began")
+
+
+def written(address: str, number: int) -> Any:
+    """Give the table folded from the journal up to an event."""
+    viewer = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
+    viewer.request("GET", f"/api/history/{number}")
+    told = json.loads(viewer.getresponse().read())
+    viewer.close()
+    return told["table"]
+
+
+def play_on(running: Session, rng: random.Random) -> None:
+    """Play a legal turn, or take the last one back."""
+    newest = running.snapshots.newest
+    assert newest is not None
+    state = newest.snapshot.states[0]
+    turns = running.game.rules.legal_turns(state)
+    if not turns or rng.random() < 0.2:
+        running.tell(TakeBack("Ann"))
+    else:
+        running.tell(EnterTurn(running.game.notation.format_turn(rng.choice(turns)), "Ann"))
+
+
+def test_every_screen_agrees_with_the_journal_whatever_breaks(tmp_path: Path) -> None:
+    rng = random.Random(15)
+    checked = 0
+    with session("deblockle", tmp_path) as running:
+        for _ in range(cases(5, least=3)):
+            with page_of(running) as address:
+                for _ in range(10):
+                    play_on(running, rng)
+                    looked(address, breaks_after=rng.randrange(1, 400))
+                    told = looked(address)
+                    expected = written(address, told["event_number"])
+                    assert {name: told[name] for name in _TOLD} == {name: expected[name] for name in _TOLD}
+                    checked += 1
+    assert checked >= 30
+
+
+def test_a_browser_agrees_with_the_journal_after_every_kill(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt install chromium")
+    from benchmarks.parts.page.kills import run_kills
+
+    count = cases(20, least=4)
+    assert run_kills(count, seed=15), capsys.readouterr().out
+    assert f"{count} kills" in capsys.readouterr().out
+
+
+LEAST_ICON_PX = 192
+"""Chromium requires an icon of 144 pixels; devices get 192 and 512."""
+
+
+def kept_by_its_worker(page: Any) -> None:
+    """Wait until the service worker controls the page, and reload so that it caches the state."""
+    page.evaluate(
+        """() => new Promise((standsIn) => {
+            if (navigator.serviceWorker.controller) standsIn();
+            else navigator.serviceWorker.addEventListener("controllerchange", standsIn);
+        })"""
+    )
+    page.reload()
+    page.wait_for_selector("html[data-live]", state="attached")
+
+
+def test_the_table_opens_without_a_network_and_catches_up(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running:
+        with page_of(running) as address:
+            page = visit(address)
+            kept_by_its_worker(page)
+            assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+            expect(page.locator("#next")).to_have_text("White to play.")
+            board = page.locator("#board").inner_html()
+        expect(page.locator("#connection")).to_be_visible()
+
+        # Opened again, for example from the home screen.
+        page.context.set_offline(True)
+        page.goto(address, wait_until="load")
+        connection = page.locator("#connection")
+        expect(connection).to_contain_text(re.compile(r"can't be reached; it was last heard at \d?\d:\d\d"))
+        expect(page.locator("#next")).to_have_text("White to play.")
+        assert page.locator("#board").inner_html() == board
+        page.goto(f"{address}/history", wait_until="load")
+        expect(page.get_by_role("heading", level=1)).to_have_text("The referee can't be reached")
+        page.goto(address, wait_until="load")
+        expect(connection).to_be_visible()
+
+        for player, text in (("white", "a7-a6"), ("black", "c1-c2")):
+            assert not running.tell(EnterTurn(text, "Ann", player)).refused
+        with page_of(running, int(address.rpartition(":")[2])):
+            page.context.set_offline(False)
+            expect(connection).to_be_hidden()
+            newest = running.snapshots.newest
+            assert newest is not None
+            expect(page.locator("html")).to_have_attribute("data-live", str(newest.snapshot.event_number))
+            expect(page.locator("#last")).to_contain_text("black c1-c2")
+
+
+def test_a_silently_lost_network_is_noticed_by_the_silence(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address, service_workers="block")
+    page.clock.install()
+    page.reload()
+    page.wait_for_selector("html[data-live]", state="attached")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    connection = page.locator("#connection")
+    expect(connection).to_be_hidden()
+    page.clock.fast_forward(45_000)
+    expect(connection).to_be_visible()
+    page.clock.fast_forward(1_500)
+    expect(connection).to_be_hidden()
+    expect(page.locator("html[data-live]")).to_have_count(1)
+
+
+def test_the_page_can_be_installed(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    kept_by_its_worker(page)
+    devtools = page.context.new_cdp_session(page)
+    told = devtools.send("Page.getAppManifest")
+    assert told["errors"] == []
+    # The private context of every test is the only obstacle to installing.
+    hindrances = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert {each["errorId"] for each in hindrances} <= {"in-incognito"}
+    manifest = json.loads(told["data"])
+    assert manifest["display"] == "standalone"
+    assert urljoin(told["url"], manifest["start_url"]) == f"{address}/"
+    sides = set()
+    for icon in manifest["icons"]:
+        answer = page.request.get(urljoin(told["url"], icon["src"]))
+        assert answer.headers["content-type"] == icon["type"]
+        if icon["type"] == "image/png":
+            width, height = struct.unpack(">II", answer.body()[16:24])
+            assert icon["sizes"] == f"{width}x{height}"
+            sides.add(width)
+    assert min(sides) >= LEAST_ICON_PX
+    assert {"any", "maskable"} <= {icon.get("purpose", "any") for icon in manifest["icons"]}

@@ -1,8 +1,16 @@
-"""Using the page: view, play, correct, take back, replay, in two windows and after an outage."""
+"""Using the page: view, play, correct, replay, end a game, in two windows, after an outage, and in the demo."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +21,9 @@ from engine.registry import games
 from engine.values import EMPTY, OptionValue
 from referee.commands.values import Correct, EnterTurn, NewGame
 from referee.judge.verdict import Verdict, VerdictKind
-from tests.system.page.served import page_of, served, session, take_back
+from referee.web.access import Role
+from tests.guard import GUARD_S
+from tests.system.page.served import page_of, pair, paired_page_of, served, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
@@ -306,3 +316,168 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_resigning_is_confirmed_and_may_be_taken_back(scripts: bool, diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address, java_script_enabled=scripts)
+    page.get_by_role("link", name="Resign or draw").click()
+    page.get_by_role("link", name="White resigns").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("White resigns. Black wins. Are you sure?")
+    page.get_by_role("link", name="No, play on").click()
+    assert running.snapshots.newest.snapshot.outcome is None
+    page.get_by_role("link", name="Resign or draw").click()
+    page.get_by_role("link", name="White resigns").click()
+    page.get_by_role("button", name="Yes, resign").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#next")).to_contain_text("white resigned")
+    expect(page.get_by_role("link", name="Resign or draw")).to_be_hidden()
+    take_back(page)
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.get_by_role("link", name="Resign or draw")).to_be_visible()
+
+
+def test_a_draw_is_offered_on_one_phone_and_answered_on_another(tmp_path: Path, visit: Any) -> None:
+    phone = {"width": 360, "height": 740}
+    with session("diaballik", tmp_path) as running, paired_page_of(running) as page:
+        one, other = (visit(page.address, viewport=phone, is_paired=False) for _ in range(2))
+        for each, name in ((one, "Ann"), (other, "Ben")):
+            pair(each, page, Role.PLAY, name)
+        for answer, ends in (("Refuse the draw", False), ("Accept the draw", True)):
+            one.get_by_role("link", name="Resign or draw").click()
+            one.get_by_role("button", name="Black offers a draw").click()
+            one.wait_for_url(page.address)
+            # Who offered it can't accept it for the other.
+            one.get_by_role("button", name="Accept the draw").click()
+            expect(one.locator("#said")).to_contain_text("This device offered the draw.")
+            expect(other.locator("#offer")).to_contain_text("Black offers a draw.")
+            other.get_by_role("button", name=answer).click()
+            for each in (one, other):
+                expect(each.locator("#offer")).to_be_hidden()
+            assert running.snapshots.newest is not None
+            assert (running.snapshots.newest.snapshot.outcome is not None) == ends
+        expect(one.locator("#next")).to_contain_text("draw")
+
+
+def test_the_owner_enters_a_draw_that_both_agreed_on(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/ending")
+    page.get_by_role("button", name="Both agree on a draw").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#next")).to_contain_text("draw")
+    assert running.snapshots.newest.snapshot.outcome.winner is None
+
+
+def test_an_offer_lapses_when_the_other_plays_on(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/ending")
+    page.get_by_role("button", name="White offers a draw").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#offer")).to_be_visible()
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(page.locator("#next")).to_have_text("White to play.")
+    expect(page.locator("#offer")).to_be_hidden()
+
+
+def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running, paired_page_of(running) as page:
+        phones = {}
+        for role, name in ((Role.OWN, "Ann"), (Role.PLAY, "Ben")):
+            phone = visit(page.address, java_script_enabled=role is Role.PLAY, is_paired=False)
+            pair(phone, page, role, name)
+            expect(phone.locator("#next")).to_have_text("Black to play.")
+            phones[role] = phone
+        owner, guest = phones[Role.OWN], phones[Role.PLAY]
+        expect(guest.get_by_role("link", name="Owner")).to_have_count(0)
+        owner.get_by_role("link", name="Owner").click()
+        owner.get_by_label("What Ben may do").select_option("look")
+        owner.get_by_role("button", name="Change Ben").click()
+        guest.reload()
+        expect(guest.get_by_role("button", name="My turn has ended")).to_have_count(0)
+        owner.get_by_role("button", name="Unpair Ben").click()
+        expect(owner.locator("tbody tr")).to_have_count(1)
+        expect(guest.get_by_role("heading", level=1)).to_have_text("Pair this device")
+
+
+def test_a_wrong_code_is_said_until_it_is_put_right(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running, paired_page_of(running) as page:
+        phone = visit(page.address, is_paired=False)
+        phone.get_by_label("Code", exact=True).fill("1234")
+        phone.get_by_label("Your name").fill("Ben")
+        phone.get_by_label("Allow it to").select_option("play")
+        asked: list[str] = []
+        phone.on("request", lambda request: asked.append(request.url))
+        phone.get_by_role("button", name="Pair").click()
+        refused = phone.get_by_role("alert")
+        expect(refused).to_contain_text("That is not the code.")
+        phone.wait_for_load_state("networkidle")
+        # Nothing follows the table's changes, which would lead to the empty pairing page.
+        assert [address for address in asked if "/api/events" in address] == []
+        expect(refused).to_be_visible()
+        expect(phone.get_by_label("Your name")).to_have_value("Ben")
+        expect(phone.get_by_label("Allow it to")).to_have_value("play")
+        phone.get_by_label("Code", exact=True).fill(page.codes[Role.OWN])
+        phone.get_by_role("button", name="Pair").click()
+        expect(phone.locator("#next")).to_have_text("Black to play.")
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def asked(address: str, path: str, fields: dict[str, Any] | None = None, csrf: str = "") -> Any:
+    """Request the page and give its answer."""
+    headers = {"Content-Type": "application/json", "X-CSRF-Token": csrf}
+    body = None if fields is None else json.dumps(fields).encode()
+    with urllib.request.urlopen(urllib.request.Request(address + path, body, headers), timeout=GUARD_S) as answer:
+        return json.loads(answer.read())
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Any:
+    """A demo of one turn, and a function that waits for a line of its output."""
+    command = [sys.executable, "-m", "referee", "demo", "--page", "--fast", "--turns", "1", "--lights", "none"]
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        [*command, "--journal", str(tmp_path / "journal.sqlite")],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        guard = threading.Timer(4 * GUARD_S, process.kill)
+        guard.start()
+
+        def wait_for(pattern: str) -> str:
+            assert process.stdout is not None
+            read = ""
+            for line in process.stdout:
+                read += line
+                if found := re.search(pattern, line):
+                    return found[0]
+            raise AssertionError(f"{pattern!r} was not said: {read}")
+
+        yield process, wait_for
+        guard.cancel()
+        process.kill()
+
+
+def test_the_page_shows_the_game_and_its_end_and_takes_commands_until_ctrl_c(
+    demo: tuple[subprocess.Popen[str], Callable[[str], str]],
+) -> None:
+    process, wait_for = demo
+    address = wait_for(r"http://127\.0\.0\.1:\d+")
+    assert asked(address, "/api/table")["game"]["name"] == "deblockle"
+    wait_for("Ctrl-C ends it")
+    ended = asked(address, "/api/table")
+    assert ended["turns"] == 1
+    csrf = asked(address, "/api/session")["csrf"]
+    taken_back = asked(address, "/api/commands", {"command": "take back", "seen": ended["event_number"]}, csrf)
+    assert not taken_back["refused"], taken_back
+    assert asked(address, "/api/table")["turns"] == 0
+    assert [event["kind"] for event in asked(address, "/api/history")["events"]][-2:] == ["turn", "take back"]
+    with urllib.request.urlopen(f"{address}/api/camera.jpg?overlay=1", timeout=GUARD_S) as picture:
+        assert picture.read(2) == b"\xff\xd8"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(GUARD_S) == 0

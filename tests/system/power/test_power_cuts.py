@@ -1,7 +1,8 @@
-"""Games on a disk that loses power: nothing is lost; and a journal that syncs less than it should is found out."""
+"""Games that lose power or whose referee is killed again and again: nothing is lost."""
 
 from __future__ import annotations
 
+import os
 import random
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks import power_cut
 from benchmarks.parts.power import vfs
 from benchmarks.parts.power.cuts import JOURNAL, Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome, Sync, Write
+from benchmarks.parts.power.kills import Aim
 from benchmarks.parts.power.vfs import RecordingFiles
 
 
@@ -138,3 +140,24 @@ def test_the_same_seed_gives_the_same_cuts(scratch: Path) -> None:
         return list(islice(PlayedOnDisk(8, 1, scratch).cases(draws=2, elsewhere=5), 80))
 
     assert cuts() == cuts()
+
+
+@pytest.fixture(autouse=True)
+def same_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put back what the benchmark sets for its children."""
+    for name in ("PYTHONPATH", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+
+
+def test_games_go_on_after_each_kill_and_nothing_is_lost() -> None:
+    done = CliRunner().invoke(power_cut.main, ["--kills", "8", "--games", "0", "--turns", "3", "--seed", "21"])
+    assert done.exit_code == 0, done.output
+    assert "kill -9: 8 kills" in done.output
+    assert "0 games with something lost, added or changed" in done.output
+
+
+@pytest.mark.long
+def test_games_go_on_after_many_kills() -> None:
+    done = CliRunner().invoke(power_cut.main, ["--kills", "150", "--games", "0", "--seed", "31"])
+    assert done.exit_code == 0, done.output
+    assert all(aim.value in done.output for aim in Aim)

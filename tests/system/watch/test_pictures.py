@@ -1,4 +1,4 @@
-"""Watching pictures of a table, as a person would."""
+"""Watching pictures of a table as a person would, with and without markers, from ``new`` to ``export``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from referee.session.loop import run
 from referee.settings.settings import PageOptions, Settings
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
+from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import lens
@@ -38,6 +39,7 @@ from simulator.table import VirtualTable, standard_setting
 from tests.commands import runner_in
 from tests.referee.by_text import by_text
 from tests.referee.virtual_board import Heard
+from vision.calibration import Calibration, save_calibration
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError, EnrolmentError
 from vision.images import load_image
@@ -355,3 +357,49 @@ def test_the_page_is_served_while_pictures_are_watched(options: WatchOptions) ->
 def test_a_port_in_use_is_reported_before_watching(options: WatchOptions) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PageError, match="--page-port"):
         watched(replace(options, page=PageOptions(port=taken.getsockname()[1])))
+
+
+SETTINGS = """
+[camera]
+calibration = "camera.json"
+[table]
+looks = "looks.json"
+[journal]
+path = "game.sqlite"
+"""
+
+
+def test_watch_keeps_a_game_that_new_began_and_export_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner_in(tmp_path, monkeypatch)
+    table = VirtualTable(5, GameOptions(turns=1), setting=standard_setting(lens((960, 540))))
+    frame = next(iter(table.frames()))
+    (tmp_path / "pictures").mkdir()
+    cv2.imwrite(str(tmp_path / "pictures/0.png"), frame.image)
+    save_calibration(tmp_path / "camera.json", Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    (tmp_path / "referee.toml").write_text(SETTINGS)
+    enrol = ["enrol"]
+    for picture in enrolment_images(table.setting, table.seed):
+        cv2.imwrite(f"{picture.colour}.png", picture.image)
+        Path(f"{picture.colour}.json").write_text(json.dumps(picture.as_json()))
+        enrol += [f"{picture.colour}.png", "--positions", f"{picture.colour}.json"]
+    assert run(*enrol, "--out", "looks.json").exit_code == 0
+    assert run("new", "--player", "gold=Ann").exit_code == 0
+    watched = run("watch", "--frames", "pictures", "--stills")
+    assert watched.exit_code == 0, watched.output
+    # A map of lights that is not there costs the lights, and nothing else.
+    (tmp_path / "referee.toml").write_text(SETTINGS + '[lights]\ndrivers = ["board"]\nlight_map = "lights.toml"\n')
+    unlit = run("watch", "--frames", "pictures", "--stills", "--journal", "other.sqlite")
+    assert unlit.exit_code == 0, unlit.output
+    assert "lights.light_map: the light map" in unlit.output
+    assert "Until this is fixed, the game goes on with the camera and the terminal." in unlit.output
+    assert "set up" in unlit.output
+    (tmp_path / "referee.toml").write_text(SETTINGS)
+    record = run("export")
+    assert record.exit_code == 0, record.output
+    assert '[Start "gold c1:G.' in record.output
+    told = run("replay").output
+    assert "set up" in told
+    assert told.count("new game") == 1, "the game that `new` began is the one that was set up"
+    assert '[Gold "Ann"]' in record.output

@@ -11,6 +11,11 @@ from tests.games.known import known_of
 from tests.present import present
 
 GAME = load("blockade")
+HELPED = (
+    "warm roll=4,4 a1:CL+RMS b1:GLMS+KL c1:GLS d1:GL e1:CL+YM a2:RLM b2:GLMS+KL c2:YLS d2:YLMS+KL e2:YLMS+KL a3:RL "
+    "b3:GL c3:CL+RS d3:BLS e3:YLMS+KL a4:RLMS+KM b4:RLMS+KM c4:RLMS+KM d4:BLS e4:YLMS+KM a5:CL+GMMMSS b5:BLS c5:BLS "
+    "d5:BLS e5:CL+BMMMMM"
+)
 DICE = present(GAME.dice)
 
 OPTIONS = st.fixed_dictionaries(

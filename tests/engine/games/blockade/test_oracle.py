@@ -1,15 +1,31 @@
-"""The fast rules against the slow plain ones, on random positions and on those with entangled colours."""
+"""The fast search for turns against the slow plain rules; what one colour reaches by itself, and both in turn."""
 
 import random
+from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
-from engine.games.blockade.state import BlockadeTurn, Move
+from engine.games.blockade import enumeration
+from engine.games.blockade import reach as reaching
+from engine.games.blockade.enumeration import (
+    Candidates,
+    PointBudget,
+    WaysToEnds,
+    WayToOneEnd,
+    alternating_ends,
+    detours,
+    may_rest,
+)
+from engine.games.blockade.reach import Guide, Layout, Search, explore, terrain_of, without_movable
+from engine.games.blockade.state import CLEARS, COLOURS, OWNED, RED, YELLOW, BlockadeTurn, Move, colour_of
+from engine.showing import turns_showing
 from engine.values import Certainty
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import COUNTED, GAME, frozen, state_of
+from tests.engine.games.blockade.strategies import COUNTED, GAME, HELPED, frozen, state_of
+from tests.present import present
 
 DICE = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 
@@ -129,7 +145,7 @@ def sharing():
                     (sharing, (2, 1)),
                 ]
             ],
-            5,
+            3,
         ),
         pytest.param(sharing, (2, 2), False, marks=pytest.mark.long),
         pytest.param(sharing, (2, 2), True, marks=pytest.mark.long),
@@ -163,7 +179,6 @@ LAST_BLACK = (
             for text, dice in [(EITHER_MAY_WAIT, (2, 2)), (LAST_BLACK, (2, 2)), (FIRST_THE_LARGER_CAP, (1, 2))]
             for strict in (False, True)
         ],
-        3,
     ),
 )
 def test_same_ends_if_both_colours_want_the_same_black_piece(text, dice, strict):
@@ -190,3 +205,290 @@ def test_same_ends_on_many_random_positions():
         compare_random(rng, 3)
     for _ in range(50):
         compare_random(rng, 4)
+
+
+LAST_BLACK_FOR_HELPED = (
+    "warm roll=4,4 a1:CL+RMS b1:GLMS+KL c1:GLMS+KL d1:GLMS+KL e1:CL+YM a2:RLM b2:GLMS+KL c2:YLS d2:YLMS+KL e2:YLMS+KM "
+    "a3:RL b3:GL c3:CL+BMMSS d3:BL e3:YLMS+KM a4:RLMS+KM b4:RLMS+KM c4:RLMS+KM+RS d4:BLMS+KS e4:YLMS+KS a5:CL+GMS "
+    "b5:BL c5:BLMS+KS d5:BLMS+KS e5:CL"
+)
+
+
+class Counting(WayToOneEnd):
+    """Counts how often the search reached a position, new or not."""
+
+    reached = 0
+
+    def steps_left(self, layout: Layout) -> int:
+        self.reached += 1
+        return super().steps_left(layout)
+
+
+def test_a_position_reached_by_two_orders_of_steps_is_searched_once():
+    """The number is that of the current search."""
+    state = GAME.notation.parse_state(HELPED)
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2"))
+    red, yellow = (
+        Counting(terrain_of(state.stacks, state.options, colour), terrain_of(after.stacks, after.options, colour).start)
+        for colour in (RED, YELLOW)
+    )
+    (found,) = alternating_ends((red, yellow), [(4, 4)], state.supply)
+    assert found.layouts == tuple(terrain_of(after.stacks, after.options, colour).start for colour in (RED, YELLOW))
+    assert red.reached <= 10_295
+
+
+def test_the_steps_left_are_those_of_the_cheapest_path():
+    terrain = terrain_of(GAME.rules.new().stacks, GAME.rules.new().options, RED)
+    a, b, c, d, e = ((*("",) * number, "M", *("",) * (24 - number)) for number in range(5))
+    ways = WaysToEnds(terrain, [(a, b, 1), (b, c, 2), (a, c, 4), (c, d, 12), (d, a, 15), (b, e, 1)], [d])
+    assert [ways.steps_left(layout) for layout in (d, c, b, a)] == [0, 12, 14, 15]
+    assert ways.steps_left(e) > 20
+
+
+PIECES = {"M": "red M", "S": "red S", "m": "yellow M", "s": "yellow S", "3": "black L", "2": "black M", "1": "black S"}
+
+
+def random_pile(rng, stack):
+    """Some pieces of both colours, perhaps above a new tower on a bare large."""
+    loose = "".join(rng.choice("MSms") for _ in range(rng.randint(0, 3)))
+    if len(stack) > 1 or rng.random() < 0.5:
+        return loose
+    return {"red L": "MS", "yellow L": "ms"}.get(stack[0], "") + rng.choice("321") + loose
+
+
+def test_a_pile_of_both_colours_may_rest_where_the_plain_rules_allow():
+    rng = random.Random("piles")
+    found = Counter[bool]()
+    for _ in range(cases(200)):
+        state = state_of(oracle.random_board(rng), "warm")
+        red, yellow = (terrain_of(state.stacks, state.options, colour) for colour in (RED, YELLOW))
+        bare = replace(state, stacks=tuple(without_movable(stack, "warm") for stack in state.stacks))
+        for square, stack in enumerate(frozen(bare)):
+            pile = random_pile(rng, stack)
+            rests = oracle.in_order((*stack, *(PIECES[mark] for mark in pile)))
+            assert may_rest((red, yellow), square, pile) == rests, f"{pile} on {stack}"
+            found[rests] += 1
+    assert min(found.values()) > 10
+
+
+def test_help_is_searched_for_even_if_another_cap_would_make_it_needless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the last black were used first, a2 would stay open and red would need no help, but yellow builds nothing."""
+    monkeypatch.setattr(enumeration, "MOST_NODES", 200_000)
+    state = GAME.notation.parse_state(LAST_BLACK_FOR_HELPED)
+    turn = GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2")
+    listed = {GAME.rules.apply(state, one).stacks for one in GAME.rules.legal_turns(state)}
+    assert GAME.rules.apply(state, turn).stacks in listed
+    assert listed == {GAME.rules.apply(state, one).stacks for one in turns_showing(GAME, state, {})}
+
+
+def searched(text, colour, points, *, covered=False, **options):
+    """The terrain of a colour in a typed position, the caps that are left, and the ends the colour can reach."""
+    state = GAME.notation.parse_state(text)
+    terrain = terrain_of(state.stacks, state.options, colour)
+    caps = state.supply[:points]
+    return terrain, caps, explore(terrain, points, caps, covered=covered, **options)
+
+
+def played(terrain, moves, caps):
+    """The layout after these moves, with each new tower capped, and the number of steps."""
+    piles, left = list(terrain.start), list(caps)
+    for start, end in moves:
+        piles[end] += piles[start][-1]
+        piles[start] = piles[start][:-1]
+        if left and terrain.tower(end, piles[end]):
+            piles[end] += str(left.pop(0))
+    return tuple(piles), sum(terrain.distance[start][end] for start, end in moves)
+
+
+@pytest.mark.parametrize("points", [4, 6])
+@pytest.mark.parametrize("covered", [False, True])
+def test_skipping_equivalent_sequences_loses_no_end(points, covered):
+    for text in some(COUNTED, 5):
+        for colour in range(4):
+            terrain, caps, reach = searched(text, colour, points, covered=covered)
+            _, _, plain = searched(text, colour, points, covered=covered, edges=True)
+            assert {end.layout: end.points for end in reach.ends} == {end.layout: end.points for end in plain.ends}
+            for end in () if covered else reach.ends:
+                assert played(terrain, reach.moves_to(end.layout), caps) == (end.layout, end.points)
+
+
+def test_layouts_not_worth_following_are_not_searched():
+    terrain, _, every = searched(COUNTED[0], RED, 2)
+    _, _, none = searched(COUNTED[0], RED, 2, worth=lambda layout, used: False)
+    assert [end.layout for end in none.ends] == [terrain.start]
+    _, _, near = searched(COUNTED[0], RED, 2, worth=lambda layout, used: used <= 1)
+    assert {end.layout for end in near.ends} == {end.layout for end in every.ends if end.points <= 1}
+    assert 1 < len(near.ends) < len(every.ends)
+
+
+@pytest.mark.parametrize("text", some(COUNTED, 4))
+def test_each_end_is_a_candidate_and_found_in_as_few_steps_and_moves(text):
+    every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}
+    for colour in range(4):
+        terrain, caps, reach = searched(text, colour, 4)
+        points = {end.layout: end.points for end in reach.ends}
+        fitting = Candidates(terrain, 4, caps, may_run_out=len(caps) < 4).fitting(every)
+        listed = {each.layout: each.bound for bound in range(5) for each in fitting.at(bound)}
+        assert points.keys() <= listed.keys()
+        for layout in listed:
+            found = reaching.way_to(terrain, layout, 4, caps)
+            assert (found is not None) == (layout in points)
+            if found is not None:
+                assert (found.points, len(found.moves)) == (points[layout], len(reach.moves_to(layout)))
+                assert played(terrain, found.moves, caps) == (layout, found.points)
+
+
+def test_no_more_layouts_than_necessary_are_searched_for_one_end():
+    """The number is that of the current search."""
+    followed = 0
+    for text in COUNTED[:20]:
+        for colour in range(4):
+            terrain, caps, reach = searched(text, colour, 5)
+            for end in reach.ends:
+                search = Search(terrain, end.points, caps, covered=False, edges=False, guide=Guide(terrain, end.layout))
+                assert present(search.way_to(end.layout)).points == end.points
+                followed += len(search.came_from)
+    assert followed <= 13_196
+
+
+def laid(board, terrain, layout):
+    """The oracle's frozen board with a layout of one colour on it."""
+
+    def piece(mark):
+        return f"black {oracle.ORDER[int(mark) - 1]}" if mark.isdigit() else f"{COLOURS[terrain.colour]} {mark}"
+
+    return tuple(
+        (*stack[: len(stack) - len(before)], *map(piece, pile))
+        for stack, before, pile in zip(oracle.freeze(board), terrain.start, layout, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_colour_reaches_what_the_plain_rules_allow(seed):
+    """The other colour's pieces stay where they are, so the clear squares under them are taken."""
+    rng = random.Random(seed)
+    for _ in range(cases(40)):
+        how, strict, player = rng.choice(["exact", "contains"]), rng.random() < 0.3, rng.choice(["warm", "cool"])
+        board = oracle.random_board(rng, how, oracle.CROWDED)
+        if oracle.winner(board, how):
+            continue
+        state = state_of(board, player, tower=how, strict=strict)
+        dice = rng.choice([(4, 0), (5, 0), (6, 0), (0, 4), (0, 5), (0, 6)])
+        colour, partner = OWNED[player] if dice[0] else OWNED[player][::-1]
+        taken = sum(1 << square for square in CLEARS if colour_of(state.stacks[square][-1]) == partner)
+        terrain = terrain_of(state.stacks, state.options, colour, taken)
+        reach = explore(terrain, max(dice), state.supply[: max(dice)])
+        ends = {laid(board, terrain, end.layout) for end in reach.ends}
+        assert len(ends) == len(reach.ends)
+        assert ends == oracle.ends(board, player, dice, how, strict), GAME.notation.format_state(state)
+
+
+@pytest.mark.parametrize(("covered", "most"), [(False, 9_057), (True, 9_181)])
+def test_no_more_layouts_than_necessary_are_searched(covered, most):
+    """The numbers are those of the current search; without skipping they are several times as high."""
+    followed = 0
+    for state in (GAME.rules.new(), *map(GAME.notation.parse_state, COUNTED[:10])):
+        for colour in range(4):
+            terrain = terrain_of(state.stacks, state.options, colour)
+            followed += len(explore(terrain, 5, state.supply[:5], covered=covered).came_from)
+    assert followed <= most
+
+
+@pytest.mark.parametrize(
+    ("most", "between"), [(3, ""), (4, "a1 b2 c3 d4 e5"), (5, "a1 b1 a2 b2 c2 b3 c3 d3 c4 d4 e4 d5 e5")]
+)
+def test_the_squares_on_paths_between_two_corners_are_those_near_the_diagonal(most, between):
+    state = state_of(oracle.start(), "warm", (4, 1))
+    terrain = terrain_of(state.stacks, state.options, RED)
+    squares = terrain.between[GAME.places.index("a1"), GAME.places.index("e5"), most]
+    assert {place for square, place in enumerate(GAME.places) if squares >> square & 1} == set(between.split())
+
+
+def terrains(*, strict=False):
+    state = state_of(swapping(), "warm", (2, 2), strict=strict)
+    return tuple(terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
+
+
+def test_points_are_divided_in_one_of_the_allowed_ways():
+    budget = PointBudget(((3, 1), (1, 4)))
+    assert budget.most == (3, 4)
+    assert budget.covers(3, 1)
+    assert budget.covers(1, 4)
+    assert not budget.covers(3, 2)
+    assert not budget.covers(2, 4)
+    assert not budget.covers(4, 0)
+
+
+def test_help_takes_points_of_both_colours():
+    """Moving between two pieces and out again takes at least two points."""
+    budget = PointBudget(((4, 2),))
+    assert budget.covers_with_help((9, 9), (4, 0))
+    assert not budget.covers_with_help((9, 9), (4, 3))
+    assert not budget.covers_with_help((9, 9), (5, 0))
+    assert PointBudget(((2, 4),)).covers_with_help((9, 9), (0, 4))
+    assert not PointBudget(((1, 4),)).covers_with_help((9, 9), (0, 4))
+    assert not PointBudget(((4, 1),)).covers_with_help((9, 9), (4, 0))
+    assert PointBudget(((4, 1),)).covers_with_help((4, 1), (9, 9))
+
+
+def test_a_colour_that_needs_no_help_can_give_it():
+    assert PointBudget(((4, 1),)).covers_with_help((4, 9), (3, 1))
+    assert PointBudget(((1, 4),)).covers_with_help((9, 4), (1, 3))
+    assert not PointBudget(((4, 1),)).covers_with_help((5, 9), (3, 1))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_colour_gains_by_help_only_if_both_colours_have_the_points(which):
+    def shared(own, other):
+        return PointBudget(((own, other) if which == 0 else (other, own),)).with_help(which, terrains())
+
+    assert shared(30, 30) == 30
+    assert shared(30, 1) == 0
+    assert shared(2, 30) == 0
+    both = PointBudget(((30, 30), (20, 20))).with_help(which, terrains())
+    assert both == 30
+
+
+@pytest.mark.parametrize(
+    ("loose", "fewest"),
+    [
+        ({"c4": ["red L", "red M"], "c3": ["clear L", "red S"], "e5": ["clear L"]}, 3),
+        ({"c4": ["red L", "red M", "red M", "red S"], "b4": ["red L", "red S"], "e5": ["clear L"]}, 4),
+        ({"c4": ["red L"], "c3": ["clear L", "red S"]}, 5),
+        ({"c4": ["red L", "red S"]}, 6),
+    ],
+    ids=["a medium lies there", "a small lies on it", "a medium is two steps away", "a small is in its way"],
+)
+def test_help_takes_fewer_points_the_more_complete_the_tower_is(loose, fewest):
+    state = state_of(locked(**loose), "warm", (2, 2))
+    first, second = (terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
+    assert next(own for own in range(9) if PointBudget(((own, 30),)).with_help(0, (first, second))) == fewest
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_under_strict_rules_any_points_can_gain_by_help(which):
+    assert PointBudget(((5, 1), (1, 4))).with_help(which, terrains(strict=True)) == (5, 4)[which]
+
+
+A, B, C, D, E = ((*("",) * number, "M", *("",) * (4 - number)) for number in range(5))
+
+
+def test_a_detour_takes_at_most_the_points_of_the_highest_die():
+    found = detours(A, [(A, B, 2), (B, C, 4), (B, D, 5)], lambda layout: layout == B)
+    assert found.points == {B: 2, C: 6}
+
+
+def test_the_cheapest_detour_is_found_with_its_two_parts():
+    edges = [(A, B, 3), (A, B, 1), (A, C, 1), (C, B, 1), (B, D, 2), (C, E, 1)]
+    found = detours(A, edges, lambda layout: layout == B)
+    assert found.points == {B: 1, D: 3}
+    assert found.around(D) == (((0, 1),), ((1, 3),))
+    assert found.around(B) == (((0, 1),), ())
+
+
+def test_there_is_no_detour_through_a_layout_that_is_never_reached():
+    assert detours(A, [(A, B, 1), (C, D, 1)], lambda layout: layout == D).points == {}
+
+
+def test_the_start_itself_can_be_the_layout_to_pass():
+    assert detours(A, [(A, B, 6)], lambda layout: layout == A).points == {A: 0, B: 6}

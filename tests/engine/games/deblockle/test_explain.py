@@ -1,15 +1,17 @@
-"""Every rule of Deblockle: a case that breaks it and a near miss; and the properties of explain."""
+"""Every rule of Deblockle: a case that breaks it and a near miss; sentence, remedy and squares of each fault."""
 
 import random
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.values import EMPTY, Facing, Place
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
-from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES, positions
 
 # With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
 X = "x/north=star"
@@ -214,7 +216,7 @@ def test_a_player_without_blocks_is_reported():
 
 
 def test_every_rule_has_a_case():
-    # A claim is announced, not seen; its cases are in test_announcements.py.
+    # A claim is announced, not seen; its cases are in test_game.py.
     assert set(GAME.rules.catalogue) == set(CASES) | set(SET_UPS) | {"repetition-claim"}
 
 
@@ -347,3 +349,273 @@ def test_side_faces_tell_in_which_direction_a_block_was_rolled():
     after = changed(state, "c3- e5:G.slider")
     assert GAME.table.explain(state, after)[0].places == ("c3", "c4", "e5")
     assert SIDE_FACES.explain(state, after, {"e5": {"west": "x"}})[0].places == ("c3", "b3", "e5")
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_legal_turn_or_an_unchanged_table_breaks_no_rule(seed, hidden):
+    rng = random.Random(f"legal {seed}")
+    for _ in range(cases(40)):
+        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
+        if hidden and state.options.side_by_side:
+            state = GAME.table.set_up(GAME.table.appearance(state), anywhere=True)
+        assert GAME.table.explain(state, GAME.table.appearance(state)) == ()
+        turns = GAME.rules.legal_turns(state)
+        for turn in rng.sample(turns, min(4, len(turns))):
+            after = GAME.rules.apply(state, turn)
+            facings = {place: rng.choice(found) for place, found in SIDE_FACES.facings(after).items()}
+            assert GAME.table.explain(state, GAME.table.appearance(after)) == ()
+            assert SIDE_FACES.explain(state, GAME.table.appearance(after), facings) == ()
+
+
+@given(positions(), st.data())
+def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
+    """The legal turns are the oracle's, so that an error in the engine's list would show."""
+    state = GAME.notation.parse_state(oracle.text(position))
+    before = GAME.table.appearance(state)
+    after = dict(before)
+    occupied = [place for place, look in before.items() if look != EMPTY]
+    places = st.sampled_from(occupied) | st.sampled_from(GAME.places)
+    looks = st.just(EMPTY) | st.sampled_from(GAME.looks)
+    after |= data.draw(st.dictionaries(places, looks, min_size=1, max_size=5))
+    explained = [dict(before)]
+    for start, _, top, end in oracle.legal(position):
+        look = before[start].partition(" block")[0] + f" block, {top} up"
+        explained.append({**before, start: EMPTY, **({end: look} if end else {})})
+    breaches = GAME.table.explain(state, after)
+    assert (breaches == ()) == (after in explained)
+    stopped = {place for breach in breaches if breach.rule == "landed-on-star" for place in breach.places[-1:]}
+    assert stopped <= {"d2", "d6"}
+    assert {breach.rule for breach in breaches} <= set(GAME.rules.catalogue)
+
+
+@given(positions(most_blocks=2), st.data(), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
+def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, look):
+    state = GAME.notation.parse_state(oracle.text(position))
+    start = data.draw(st.sampled_from(list(position["blocks"])))
+    after = {**GAME.table.appearance(state), start: EMPTY, end: look}
+    if after == GAME.table.appearance(state):
+        return
+    before = GAME.table.appearance(state)
+    fits = [
+        turn
+        for turn in oracle.legal(position)
+        if after == {**before, turn[0]: EMPTY, **({turn[3]: f"{state.to_move} block, {turn[2]} up"} if turn[3] else {})}
+    ]
+    assert bool(GAME.table.explain(state, after)) == (not fits)
+
+
+@given(positions(), st.data())
+def test_with_hidden_faces_every_change_is_legal_or_breaks_a_rule(position, data):
+    seen = GAME.table.appearance(GAME.notation.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))
+    if not {"gold", "teal"} <= {look[:4] for look in seen.values()}:
+        return
+    state = GAME.table.set_up(seen, anywhere=True)
+    start = data.draw(st.sampled_from([place for place, look in seen.items() if look != EMPTY]))
+    end = data.draw(st.sampled_from(GAME.places))
+    look = data.draw(st.sampled_from([look for look in GAME.looks if look.startswith(seen[start][:4])]))
+    after = {**seen, start: EMPTY, end: look}
+    explained = [
+        seen,
+        *(GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)),
+    ]
+    assert (GAME.table.explain(state, after) == ()) == (after in explained)
+
+
+def back(place, colour="gold", up="x", away="star"):
+    return f"Put the {colour} block back on {place} with {up} up and {away} facing away from gold."
+
+
+def back_then(*block):
+    return back(*block).replace("Put", "put", 1)
+
+
+# rule: the sentence, remedy and squares of its case in test_explain.py.
+TOLD = {
+    "game-over": ("The game is over, so no more turns count.", "Set the table up to play again.", "d4 d5"),
+    "not-your-turn": ("It is gold's turn, but teal played the block from e7.", back("e7", "teal"), "e7 d1"),
+    "no-turn-left": (
+        "Teal is Deblockle'd and has no turn the rules allow, so gold plays on.",
+        back("a7", "teal"),
+        "a7 c7",
+    ),
+    "moved-opponent-block": (
+        "It is gold's turn, and the teal block was moved from e7 to f1.",
+        back("e7", "teal"),
+        "e7 f1",
+    ),
+    "two-blocks-moved": (
+        "2 blocks were moved in one turn: the gold block from a1 to a2 and the gold block from c3 to c4.",
+        f"{back('a1')} {back('c3')} Then move only one of them.",
+        "a1 a2 c3 c4",
+    ),
+    "no-roll": ("The gold block went from c3 to c4 without a roll: x is still up.", back("c3"), "c3 c4"),
+    "rolled-diagonally": ("The gold block went diagonally from c3 to d4.", back("c3"), "c3 d4"),
+    "rolled-too-far": ("The gold block rolled two squares, from c3 to c5.", back("c3"), "c3 c5"),
+    "roll-blocked": (
+        "The gold block shows stop only after a roll onto c4, where a block stands.",
+        back("c3"),
+        "c3 c4 b5",
+    ),
+    "rolled-onto-star": ("The gold block rolled from c2 onto the star square d2, hoops up.", back("c2"), "c2 d2"),
+    "wrong-goal": ("d2 is gold's own star; its blocks leave on d6.", back("c2", "gold", "x", "slider"), "c2 d2"),
+    "not-removed": (
+        "The gold block reached its goal d6 with the star up, and still stands there.",
+        "Take the gold block off d6: it has arrived.",
+        "c6 d6",
+    ),
+    "star-rolled-up": ("The gold block from c3 has the star up, but not on its goal d6.", back("c3"), "c3 c2"),
+    "symbol-not-possible": ("After one roll from c3 the gold block can't show cross.", back("c3"), "c3 c4"),
+    "hop-missing": (
+        "The gold block on d3 has the hoops up, so it takes exactly three straight steps over open squares; "
+        "it hasn't hopped yet.",
+        f"Hop it from d3 by its symbol, the hoops. Or start again: {back_then('c3')}",
+        "c3 d3",
+    ),
+    "no-hop-possible": (
+        "After the roll to a1 the gold block has the x up and can't hop anywhere, so it may not roll there.",
+        back("b1", "gold", "star", "slider"),
+        "b1 a1",
+    ),
+    "stop-must-not-hop": (
+        "The gold block rolled to c4 with the stop up and must stay there; it went on to c6.",
+        f"Leave it on c4, stop up. Or start again: {back_then('c3')}",
+        "c3 c4 c6",
+    ),
+    "cross-one-orthogonal": (
+        "With the cross up a block hops one square straight; from d3 the gold block can't get to f3.",
+        f"From d3 it may go to c3, e3 or d4. Or start again: {back_then('c3', 'gold', 'star', 'slider')}",
+        "c3 d3 f3",
+    ),
+    "x-one-diagonal": (
+        "With the x up a block hops one square diagonally; from b3 the gold block can't get to b5.",
+        f"From b3 it may go to a2, c2, a4 or c4. Or start again: {back_then('c3', 'gold', 'star', 'slider')}",
+        "c3 b3 b5",
+    ),
+    "slider-to-the-end": (
+        "With the slider up a block slides straight on until something stops it; "
+        "from b3 the gold block can't get to b5.",
+        f"From b3 it may go to b1, a3, g3 or b7. Or start again: {back_then('c3')}",
+        "c3 b3 b5",
+    ),
+    "hoops-three-steps": (
+        "With the hoops up a block takes exactly three straight steps over open squares; "
+        "from d3 the gold block can't get to d5.",
+        f"Hop it from d3 by its symbol, the hoops. Or start again: {back_then('c3')}",
+        "c3 d3 d5",
+    ),
+    "landed-on-star": ("The gold block stopped on d2, a star square.", back("c1", "gold", "star", "slider"), "c1 d2"),
+    "landed-on-block": (
+        "The gold block went from c3 to c4, where a teal block stood.",
+        f"{back('c3')} {back('c4', 'teal')}",
+        "c3 c4",
+    ),
+    "side-by-side": (
+        "The turn from c3 to c4 ends with a gold block right beside the teal block on c5.",
+        back("c3"),
+        "c3 c5 c4",
+    ),
+    "slider-stopped-by-opponent": (
+        "The gold block slid to b6 and was stopped there by a teal block.",
+        back("c3"),
+        "c3 b3 b6",
+    ),
+    "turned-while-hopping": (
+        "The gold block was turned on its way from c3 to c4.",
+        "Turn it back on c4, stop still up, as it came out of the roll.",
+        "c4",
+    ),
+    "block-turned-in-place": (
+        "The gold block on c3 was turned where it stands.",
+        "Turn the gold block on c3 until star faces away from gold, x still up.",
+        "c3",
+    ),
+    "top-changed-in-place": ("The gold block on c3 shows stop instead of x, and didn't move.", back("c3"), "c3"),
+    "block-added": ("There is a teal block on a1 that wasn't on the board.", "Take the teal block off a1.", "a1"),
+    "block-removed-without-goal": (
+        "The gold block is gone from c3, but it didn't roll star up onto its goal.",
+        back("c3"),
+        "c3",
+    ),
+    "colour-changed": (
+        "On c3 stood a gold block, and now a teal one stands there.",
+        f"Take the teal block away. {back('c3')}",
+        "c3",
+    ),
+}
+
+# Further changes: a state, the change, and its sentence, remedy and squares.
+TOLD_TOO = [
+    (
+        DUEL.replace("c3", "a1") + f" c3:G.{X}",
+        "c3- c4:G.stop a1:G.stop",
+        "2 blocks were moved in one turn: the gold block from c3 to c4 and the gold block on a1 (now stop up).",
+        f"{back('c3')} {back('a1')} Then move only one of them.",
+        "c3 c4 a1",
+    ),
+    (
+        VARIANT + f" b4:T.{X}",
+        "c3- c4:G.stop",
+        "The turn from c3 to c4 ends with a gold block right beside the teal block on b4.",
+        back("c3"),
+        "c3 b4 c5 c4",
+    ),
+    (
+        f"gold c2:G.{X_STAR_WEST} e7:T.{X} removed=0,0",
+        "c2-",
+        "The gold block from c2 left by d2, its own star; its goal is d6.",
+        back("c2", "gold", "x", "slider"),
+        "c2 d2",
+    ),
+    (
+        f"gold c7:G.{X} e1:T.{X} removed=0,0",
+        "c7- b5:G.stop",
+        "The gold block shows stop only after a roll away from gold, and c7 is at that edge.",
+        back("c7"),
+        "c7 b5",
+    ),
+    (DUEL.replace("c3", "c1"), "c1- d2:G.stop", "The gold block stopped on d2, a star square.", back("c1"), "c1 d2"),
+    (
+        f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0",
+        "c6- c3- c4:G.stop",
+        "2 blocks were moved in one turn: the gold block from c3 to c4 and the gold block from c6 off the board.",
+        f"{back('c3')} {back('c6', 'gold', 'x', 'slider')} Then move only one of them.",
+        "c3 c4 c6",
+    ),
+    (
+        f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0",
+        "c6- c3:G.stop",
+        "2 blocks were moved in one turn: the gold block on c3 (now stop up) and the gold block from c6 off the board.",
+        f"{back('c3')} {back('c6', 'gold', 'x', 'slider')} Then move only one of them.",
+        "c3 c6",
+    ),
+]
+
+
+def told(text, change, *facings):
+    state = GAME.notation.parse_state(text)
+    breach = SIDE_FACES.explain(state, changed(state, change), *(facings or ({},)))[0]
+    return breach.sentence, breach.remedy, " ".join(breach.places)
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_each_fault_has_its_sentence_remedy_and_places(rule):
+    assert told(*CASES[rule][0]) == TOLD[rule]
+
+
+@pytest.mark.parametrize(("text", "change", "sentence", "remedy", "places"), TOLD_TOO)
+def test_further_faults_have_their_sentence_remedy_and_places(text, change, sentence, remedy, places):
+    assert told(text, change) == (sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ("c6- g7- g6:T.x", "moved-opponent-block"),
+        ("c6- c3-", "block-removed-without-goal"),
+        ("c6- a1:T.x", "block-added"),
+    ],
+)
+def test_a_block_that_left_legally_is_not_called_wrong_because_of_another(change, rule):
+    state = GAME.notation.parse_state(f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0")
+    assert [breach.rule for breach in SIDE_FACES.explain(state, changed(state, change), {})] == [rule]

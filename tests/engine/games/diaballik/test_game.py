@@ -1,18 +1,24 @@
-"""Diaballik's rules: starts, winning, skipping, anti-play, repetition, corrections and unfinished turns."""
+"""Diaballik's rules: starts, winning, skipping, anti-play, repetition, corrections, taps, and random games."""
+
+import random
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.diaballik.state import is_wall
 from engine.games.diaballik.turns import LegalTurns
-from engine.registry import load
+from engine.showing import turns_showing
+from engine.tapping import tapped
 from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
-from tests.engine.games.diaballik.strategies import OPTIONS, states
+from tests.engine.game_machine import GameMachine
+from tests.engine.games.diaballik import oracle
+from tests.engine.games.diaballik.strategies import GAME, OPTIONS, states
 from tests.present import present
 
-GAME = load("diaballik")
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"
 WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
 STUCK = "wb...../wb...../wb...../wb....W/wb...../wb...../B......"
@@ -362,3 +368,161 @@ def test_a_straight_wall_can_be_on_any_row_and_needs_every_column(row):
     wall = 0b1111111 << 7 * row
     assert is_wall(wall)
     assert not any(is_wall(wall ^ 1 << 7 * row + column) for column in range(7))
+
+
+def showing(state, **looks):
+    """The turns whose ends could have these looks, with everything else unchanged."""
+    before = GAME.table.appearance(state)
+    return list(turns_showing(GAME, state, {place: (look,) for place, look in {**before, **looks}.items()}))
+
+
+def test_the_turns_showing_a_table_are_those_found_by_trying_every_turn():
+    rng = random.Random(4)
+    for _ in range(cases(10)):
+        state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng)))
+        ends = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
+        for shown in rng.sample(list(ends.values()), min(3, len(ends))):
+            hidden = set(rng.sample(list(shown), rng.choice((0, 1, 8, len(shown)))))
+            could_be = {place: (look,) for place, look in shown.items() if place not in hidden}
+            found = list(turns_showing(GAME, state, could_be))
+            fitting = [turn for turn, end in ends.items() if all(end[place] == shown[place] for place in could_be)]
+            assert len(found) == len(fitting)
+            assert set(found) == set(fitting)
+            before = GAME.table.appearance(state)
+            changed = [sum(look != before[place] for place, look in ends[turn].items()) for turn in found]
+            assert changed == sorted(changed)
+
+
+def test_a_turn_with_an_anti_play_claim_looks_like_one_without():
+    drawn = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+    state = GAME.notation.parse_state(drawn)
+    shown = showing(state, f1="empty", f2="black piece")
+    assert [GAME.notation.format_turn(turn) for turn in shown] == ["f1-f2", "f1-f2 anti-play"]
+
+
+def test_with_the_board_hidden_every_turn_is_listed_the_shortest_first():
+    state = GAME.rules.new()
+    before = GAME.table.appearance(state)
+    ends = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in turns_showing(GAME, state, {})]
+    assert len(ends) == len(GAME.rules.legal_turns(state))
+    changed = [sum(look != before[place] for place, look in end.items()) for end in ends]
+    assert changed == sorted(changed)
+
+
+@pytest.mark.parametrize("foe", ["a7", "d7", "g7"])
+def test_no_turn_changes_a_square_of_the_opponents(foe):
+    start = GAME.rules.new()
+    assert showing(start, a1="empty", a2="black piece")
+    assert showing(start, a1="empty", a2="black piece", **{foe: "empty"}) == []
+
+
+def after(text, taps):
+    """The squares and choices that can follow, and the turn so far as text."""
+    state = GAME.notation.parse_state(text)
+    found = tapped(GAME, state, taps.split())
+    said = None if found.turn is None else GAME.notation.format_turn(found.turn)
+    return " ".join(found.squares), list(found.choices), said
+
+
+@pytest.mark.parametrize(
+    ("text", "taps", "follows"),
+    [
+        (START, "", ("a1 b1 c1 d1 e1 f1 g1", [], None)),
+        (START, "a1", ("a2", [], None)),
+        (START, "d1", ("a1 b1 c1 e1 f1 g1", [], None)),
+        (START, "d1 e1", ("a1 b1 c1 d1 f1 g1", [], "d1*e1")),
+        (START, "d1 e1 d1", ("d2", [], None)),
+        (START, "d1 e1 d1 d2", ("a1 b1 c1 f1 g1 d2", [], "d1*e1 d1-d2")),
+        (START, "a1 a2 a2 a3", ("d1", [], "a1-a2 a2-a3")),
+        (START, "a1 a2 a2 a3 d1 e1", ("", [], "a1-a2 a2-a3 d1*e1")),
+        (f"{START} null_turn=false", "a1 a2 a2 a1", ("d1", [], None)),
+        (WALL, "a3 a2", ("b1 c1 f1 g1 a2 e4 g4", [], "a3-a2")),
+        (WALL, "f1 f2", ("b1 c1 g1 f2 a3 e4 g4", ["anti-play"], "f1-f2")),
+        (WALL, "f1 f2 anti-play", ("", [], "f1-f2 anti-play")),
+    ],
+)
+def test_the_next_possible_taps_and_the_turn_so_far_are_given(text, taps, follows):
+    assert after(text, taps) == follows
+
+
+@pytest.mark.parametrize(
+    ("text", "taps"),
+    [
+        (START, "a1 b1"),
+        (START, "a7"),
+        (START, "a1 a2 anti-play"),
+        (WALL, "a3 a2 anti-play"),
+        (WALL, "anti-play"),
+        (WALL, "f1 anti-play"),
+        (WALL, "anti-play f1 f2"),
+        (WALL, "f1 f2 anti-play anti-play"),
+    ],
+)
+def test_taps_that_begin_no_turn_are_refused(text, taps):
+    with pytest.raises(IllegalTurnError, match="no turn begins with"):
+        after(text, taps)
+
+
+def test_nothing_is_announced_where_anti_play_is_automatic():
+    text = "black black:a1,b1,d1*,e2,f2,g1,c1 white:a3,b3,c3,d3*,e4,f3,g3 antiplay=automatic"
+    assert tapped(GAME, GAME.notation.parse_state(text), ("a1", "a2", "b1", "b2")).choices == {}
+
+
+class WholeGame(GameMachine):
+    game = GAME
+
+    @initialize(options=OPTIONS)
+    def begin(self, options):
+        self.start(options)
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: self.state.to_move is not None)
+    def play(self, choice):
+        before = GAME.table.appearance(self.state)
+        turn = self.any_of(GAME.rules.legal_turns(self.state), choice)
+        after = GAME.table.appearance(self.state)
+        assert {place for place in GAME.places if before[place] != after[place]} <= set(turn.places)
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: self.state.to_move is not None)
+    def a_turn_that_goes_forward(self, choice):
+        """Play the turn that brings the ball farthest, so that games end."""
+        row = -1 if self.state.to_move == "white" else 1
+        turns = list(GAME.rules.legal_turns(self.state))[:: 1 + choice % 5]
+        turn = max(
+            turns,
+            key=lambda each: (
+                row * max(row * int(GAME.places[a.end][1]) for a in each.actions if a.passes)
+                if any(a.passes for a in each.actions)
+                else -9
+            ),
+        )
+        self.follow(turn)
+
+    @rule(choice=st.integers(0, 3))
+    @precondition(lambda self: len(self.history) > 12)
+    def say(self, choice):
+        said = GAME.rules.announcements(self.state)
+        if said:
+            over = GAME.rules.announce(self.state, said[choice % len(said)])
+            assert over.to_move is None
+            assert GAME.rules.outcome(over) is not None
+            assert GAME.notation.parse_state(GAME.notation.format_state(over)) == over
+
+    @invariant()
+    def pieces_and_balls_are_kept(self):
+        looks = list(GAME.table.appearance(self.state).values())
+        for player in GAME.players:
+            assert looks.count(f"{player} piece") == 6
+            assert looks.count(f"{player} piece with ball") == 1
+
+    @invariant()
+    def nothing_is_played_or_said_after_the_end(self):
+        is_over = GAME.rules.outcome(self.state) is not None
+        assert (len(GAME.rules.legal_turns(self.state)) == 0) == is_over
+        assert bool(GAME.rules.announcements(self.state)) == (not is_over)
+
+
+quick = settings(max_examples=cases(16, 5), stateful_step_count=25)
+TestWholeGame = WholeGame.TestCase
+TestWholeGame.settings = quick

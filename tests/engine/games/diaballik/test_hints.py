@@ -169,7 +169,7 @@ def test_hints_called_certain_are_certain():
     """Certain wins in two turns, and certain losses, are tested against every reply."""
     rng = random.Random(11)
     sure = 0
-    while sure < 4:
+    while sure < cases(4, 2):
         over_own, antiplay = rng.choice([(True, "announced"), (False, "announced"), (True, "automatic")])
         given = {"pass_over_own": over_own, "antiplay": antiplay}
         state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng, **given)))

@@ -1,19 +1,94 @@
-"""Swiss pairings: nobody meets or sits out twice, and scores and sides are as equal as possible, by brute force too."""
+"""Round robins by FIDE's printed Berger tables, and Swiss pairings, by brute force too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hall.tournament.swiss import Cost, PairingRecord, bye_cost, cost, match_players, pair, pairing_records
+from hall.tournament.round_robin import berger_round, rounds_needed
+from hall.tournament.round_robin import pair as pair_round_robin
+from hall.tournament.swiss import Cost, PairingRecord, bye_cost, cost, match_players, pairing_records
+from hall.tournament.swiss import pair as pair_swiss
 from hall.tournament.values import Pairing, Score, System, Tournament, number_players
 from referee.errors import TournamentError
 from tests.effort import cases
+
+# As printed in FIDE's handbook, C.05, annex 1.
+PRINTED = {
+    4: "1-4 2-3 / 4-3 1-2 / 2-4 3-1",
+    6: "1-6 2-5 3-4 / 6-4 5-3 1-2 / 2-6 3-1 4-5 / 6-5 1-4 2-3 / 3-6 4-2 5-1",
+    8: "1-8 2-7 3-6 4-5 / 8-5 6-4 7-3 1-2 / 2-8 3-1 4-7 5-6 / 8-6 7-5 1-4 2-3 / 3-8 4-2 5-1 6-7 / 8-7 1-6 2-5 3-4 / "
+    "4-8 5-3 6-2 7-1",
+}
+
+
+@pytest.mark.parametrize("count", PRINTED)
+def test_rounds_follow_the_printed_berger_tables(count: int) -> None:
+    for number, line in enumerate(PRINTED[count].split(" / "), 1):
+        assert {f"{first}-{second}" for first, second in berger_round(count, number)} == set(line.split())
+
+
+def played(count: int, rounds: int = 0) -> Tournament:
+    tournament = Tournament(
+        "club",
+        System.ROUND_ROBIN,
+        rounds or rounds_needed(count),
+        number_players([(f"P{number}", 0) for number in range(count)]),
+    )
+    for _ in range(tournament.rounds):
+        tournament = replace(tournament, pairings=(*tournament.pairings, *pair_round_robin(tournament)))
+    return tournament
+
+
+@pytest.mark.parametrize("count", range(2, 24))
+def test_every_player_meets_every_other_once_with_balanced_sides(count: int) -> None:
+    tournament = played(count)
+    games = [pairing for pairing in tournament.pairings if pairing.second is not None]
+    met = sorted(tuple(sorted((game.first, game.second or 0))) for game in games)
+    assert met == sorted(combinations(range(1, count + 1), 2))
+    for player in tournament.players:
+        mine = tournament.games_of(player.number)
+        assert len(mine) == tournament.rounds, "one game or bye a round"
+        firsts = sum(game.first == player.number and game.second is not None for game in mine)
+        assert abs(2 * firsts - (count - 1)) <= 1
+    byes = [pairing.first for pairing in tournament.pairings if pairing.score is Score.BYE]
+    assert sorted(byes) == ([] if count % 2 == 0 else list(range(1, count + 1)))
+    assert set(tournament.halves().values()) == {0}, "a bye counts nothing here"
+
+
+def test_games_of_players_who_are_left_out_are_lost_at_once() -> None:
+    players = tuple(replace(player, present=player.number not in (1, 4)) for player in played(5).players)
+    tournament = Tournament("club", System.ROUND_ROBIN, 5, players)
+    for _ in range(5):
+        tournament = replace(tournament, pairings=(*tournament.pairings, *pair_round_robin(tournament)))
+    assert len(tournament.pairings) == 15, "everybody is still paired with everybody"
+    scores = {frozenset((game.first, game.second)): game for game in tournament.pairings if game.second}
+    for pairing in scores.values():
+        away = [number in (1, 4) for number in (pairing.first, pairing.second)]
+        assert (
+            pairing.score
+            == {
+                (False, False): Score.OPEN,
+                (False, True): Score.SECOND_ABSENT,
+                (True, False): Score.FIRST_ABSENT,
+                (True, True): Score.BOTH_ABSENT,
+            }[away[0], away[1]]
+        )
+    assert tournament.halves() == {1: 0, 2: 4, 3: 4, 4: 0, 5: 4}
+
+
+def test_in_a_second_cycle_the_sides_change() -> None:
+    tournament = played(5, 10)
+    games = {(game.first, game.second) for game in tournament.pairings if game.second}
+    assert len(games) == 20
+    assert games == {(second, first) for first, second in games}
+
 
 RESULTS = (Score.FIRST_WINS, Score.SECOND_WINS, Score.DRAW)
 
@@ -25,7 +100,8 @@ def begun(count: int, rounds: int) -> Tournament:
 def with_round(tournament: Tournament, rng: Random) -> Tournament:
     """Pair a round and play it."""
     paired = [
-        replace(game, score=rng.choice(RESULTS)) if game.score is Score.OPEN else game for game in pair(tournament)
+        replace(game, score=rng.choice(RESULTS)) if game.score is Score.OPEN else game
+        for game in pair_swiss(tournament)
     ]
     return replace(tournament, pairings=(*tournament.pairings, *paired))
 
@@ -72,23 +148,23 @@ def test_sides_are_balanced_and_scores_close_in_a_field_of_forty(seed: int) -> N
 
 
 def test_the_first_round_pairs_upper_with_lower_half_with_alternating_sides() -> None:
-    games = pair(begun(8, 3))
+    games = pair_swiss(begun(8, 3))
     assert [(game.first, game.second) for game in games] == [(1, 5), (6, 2), (3, 7), (8, 4)]
 
 
 def test_the_bye_goes_to_the_lowest_player_without_one() -> None:
     tournament = begun(5, 3)
-    (bye,) = [game for game in pair(tournament) if game.second is None]
+    (bye,) = [game for game in pair_swiss(tournament) if game.second is None]
     assert (bye.first, bye.board, bye.score) == (5, 3, Score.BYE)
     tournament = replace(tournament, pairings=(replace(bye, round=1), Pairing(1, 1, 4, 3, Score.SECOND_ABSENT)))
-    (bye,) = [game for game in pair(tournament) if game.second is None]
+    (bye,) = [game for game in pair_swiss(tournament) if game.second is None]
     assert bye.first == 3, "5 sat out, and 4 has won without playing"
 
 
 def test_an_absent_player_is_not_paired() -> None:
     tournament = begun(6, 3)
     away = replace(tournament, players=tuple(replace(each, present=each.number != 2) for each in tournament.players))
-    assert {2} & {number for game in pair(away) for number in (game.first, game.second)} == set()
+    assert {2} & {number for game in pair_swiss(away) for number in (game.first, game.second)} == set()
 
 
 def test_a_field_without_a_possible_pairing_is_reported() -> None:
@@ -96,7 +172,7 @@ def test_a_field_without_a_possible_pairing_is_reported() -> None:
     for _ in range(3):
         tournament = with_round(tournament, Random(1))
     with pytest.raises(TournamentError, match="second meeting"):
-        pair(tournament)
+        pair_swiss(tournament)
 
 
 def every_pairing(field: list[PairingRecord]) -> Iterator[list[tuple[PairingRecord, PairingRecord | None]]]:
@@ -141,5 +217,5 @@ def test_a_large_field_can_be_paired() -> None:
     for _ in range(3):
         tournament = with_round(tournament, rng)
     halves = tournament.halves()
-    apart = [abs(halves[game.first] - halves[game.second or 0]) for game in pair(tournament)]
+    apart = [abs(halves[game.first] - halves[game.second or 0]) for game in pair_swiss(tournament)]
     assert sum(apart) <= 8
