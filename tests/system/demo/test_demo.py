@@ -92,19 +92,13 @@ def test_thinking_players_play_the_same_short_game_every_time() -> None:
     assert played(5)[0] == turns[:5]
 
 
-def test_a_random_demo_uses_the_whole_game(tmp_path: Path) -> None:
+def test_a_random_demo_uses_the_whole_game_and_spectators_may_only_ask_for_a_hint(tmp_path: Path) -> None:
     journal = tmp_path / "games[old].sqlite"
-    code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=journal))
+    code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=journal, keys=["b\n", "\n", "h\n"]))
     assert code == 0, output
     assert f"The journal is in {journal}\n" in output
     start = next(line for line in output.splitlines() if line.startswith("[Start "))
     assert start.count(":G.") == start.count(":T.") == 4
-
-
-def test_spectators_may_only_ask_for_a_hint(tmp_path: Path) -> None:
-    options = DemoOptions(turns=1, fast=True, journal=tmp_path / "journal.sqlite", keys=["b\n", "\n", "h\n"])
-    code, output = play(options)
-    assert code == 0, output
     assert "No hint: the board is not set up yet." in output
     assert output.count("h and Enter gives a hint, Ctrl-C ends the demo.") == 1, "the answer to b"
     assert "taken back" not in output
@@ -242,15 +236,8 @@ def test_blockade_with_its_dice_is_refereed_by_camera(tmp_path: Path) -> None:
 GRID = PlaceGrid.of_squares(7, 7)
 
 
-def play_on_board(options: DemoOptions) -> tuple[int, str]:
-    console = Console(file=StringIO(), width=300)
-    code = run_demo(options, console)
-    assert isinstance(console.file, StringIO)
-    return code, console.file.getvalue()
-
-
 def test_players_see_the_lights_of_the_board_and_press_its_button(tmp_path: Path) -> None:
-    code, output = play_on_board(DemoOptions(turns=1, fast=True, lights="pico", journal=tmp_path / "j.sqlite"))
+    code, output = play(DemoOptions(turns=1, fast=True, lights="pico", journal=tmp_path / "j.sqlite"), width=300)
     assert code == 0, output
     assert "1 turn played, 1 accepted as played" in output
     assert "1 press came over the wire" in output
@@ -262,7 +249,7 @@ def test_a_board_unplugged_and_back_under_another_name_is_found(tmp_path: Path) 
     options = DemoOptions(
         turns=1, fast=True, lights="pico", inputs=Inputs.BOTH, link_faults=faults, journal=tmp_path / "j.sqlite"
     )
-    code, output = play_on_board(options)
+    code, output = play(options, width=300)
     assert code == 0, output
     assert "was unplugged" in output
     assert "The board answers again" in output
@@ -271,7 +258,9 @@ def test_a_board_unplugged_and_back_under_another_name_is_found(tmp_path: Path) 
 
 
 def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
-    code, output = play_on_board(DemoOptions(turns=2, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
+    code, output = play(
+        DemoOptions(turns=2, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"), width=300
+    )
     assert code == 0, output
     assert "2 turns played, 2 accepted as played" in output
     assert "switch changes were detected" in output
@@ -279,7 +268,9 @@ def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_sensors_alone_name_a_violation_that_they_can_detect(tmp_path: Path) -> None:
-    code, output = play_on_board(DemoOptions(turns=4, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
+    code, output = play(
+        DemoOptions(turns=4, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"), width=300
+    )
     assert code == 0, output
     assert "1 illegal change made, 1 named" in output
     assert "(I only sense which squares are occupied.)" in output
@@ -295,7 +286,7 @@ def test_whole_demos_succeed_despite_faults_of_the_wire(seed: int, inputs: Input
     options = DemoOptions(
         seed=seed, turns=6, fast=True, lights="pico", inputs=inputs, link_faults=faults, journal=tmp_path / "j.sqlite"
     )
-    code, output = play_on_board(options)
+    code, output = play(options, width=300)
     assert code == 0, output
 
 

@@ -234,16 +234,6 @@ def test_same_turns_and_results_on_many_positions():
         assert_same_fast(GAME.notation.parse_state(oracle.text(oracle.random_position(rng))), rng)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_same_turns_as_the_oracle(seed):
-    rng = random.Random(100 + seed)
-    for _ in range(cases(60)):
-        position = oracle.random_position(rng)
-        state = GAME.notation.parse_state(oracle.text(position))
-        keys = {(turn.start, turn.rolled_to[0], turn.top, turn.end) for turn in turns_by_the_core(state)}
-        assert keys == set(oracle.legal(position))
-
-
 @pytest.mark.parametrize(("options", "counts"), PERFT)
 def test_published_counts_of_the_fast_rules(options, counts):
     state = GAME.rules.new(options)
