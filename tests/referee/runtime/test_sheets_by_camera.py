@@ -25,7 +25,7 @@ from vision.frame import Frame
 from vision.layout.table import default_layout
 from vision.readers.registry import reader_kind, table_reader
 
-NAME, FPS = "number-drop", 10
+NAME, FPS = "number-drop", 5
 
 
 def test_sheets_are_judged_while_a_hand_is_over_another() -> None:
