@@ -25,9 +25,8 @@ from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
 from referee.web.documents import TurnsDocument
-from referee.web.drawing.boards import RINGS
 from referee.web.drawing.pieces import stack_in
-from referee.web.drawing.table import _say_in, draw_table
+from referee.web.drawing.table import RINGS, _say_in, draw_table
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
 from tests.present import present
