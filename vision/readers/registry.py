@@ -30,7 +30,7 @@ from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colour
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
 from vision.readers.discs import enrolment as disc_enrolment
-from vision.readers.discs import lighting as disc_appearance
+from vision.readers.discs import lighting as disc_lighting
 from vision.readers.discs.lighting import DiscAppearance
 from vision.readers.discs.reader import DiscReader
 from vision.readers.enrolment import read_looks
@@ -80,14 +80,14 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             BlockReader,
         ),
         DiscPieces.kind: ReaderKind(
-            disc_appearance.APPEARANCE_FORMAT,
-            lambda _, name: [disc_appearance.look_name(name, ball) for ball in (False, True)],
+            disc_lighting.APPEARANCE_FORMAT,
+            lambda _, name: [disc_lighting.look_name(name, ball) for ball in (False, True)],
             lambda _: DiscAppearance({}),
             disc_enrolment.learn_colours,
             disc_enrolment.DISC_POSITIONS.read,
             disc_enrolment.enrol,
-            disc_appearance.save_appearance,
-            disc_appearance.load_appearance,
+            disc_lighting.save_appearance,
+            disc_lighting.load_appearance,
             DiscReader,
         ),
         PyramidPieces.kind: ReaderKind(
