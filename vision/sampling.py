@@ -172,6 +172,18 @@ def shrink(image: Image, factor: int = SHRINK) -> Image:
     return _resized(image, width, height) if factor > 1 else image
 
 
+_CHANGED_LEVELS = 9
+"""Difference of a pixel of shrunken pictures, in grey levels of 255 in any channel, that counts. Higher: ignores noise,
+and faint changes. Set by hand on virtual games.
+"""
+
+
+def differing(before: Image, now: Image) -> npt.NDArray[np.uint8]:
+    """Return 1 for each pixel in which two pictures from ``shrink`` differ, 0 for the others; shape (rows, columns)."""
+    _, over = cv2.threshold(cv2.absdiff(now, before), _CHANGED_LEVELS, 1, cv2.THRESH_BINARY)
+    return np.asarray(np.bitwise_or.reduce(cv2.split(over), axis=0), dtype=np.uint8)
+
+
 def _resized(image: Image, width: int, height: int) -> Image:
     return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 

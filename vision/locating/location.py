@@ -42,7 +42,7 @@ from vision.locating.lines_and_markers import (
     is_imprecise,
     refine_by_grid,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, PictureMarkers, ids_text
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture, ids_text
 from vision.locating.pose import (
     PoseFit,
     agrees,
@@ -199,7 +199,7 @@ def locate(
     layout: TableLayout,
     *,
     previous: Pose | None = None,
-    markers: PictureMarkers | None = None,
+    markers: SharedPicture | None = None,
     thorough: bool = True,
 ) -> TableLocation:
     """Locate the table in a picture.
@@ -221,12 +221,12 @@ def search_table(
     layout: TableLayout,
     *,
     previous: Pose | None,
-    markers: PictureMarkers | None,
+    markers: SharedPicture | None,
     thorough: bool = True,
 ) -> Steps[TableLocation]:
     """Do what ``locate`` does in steps: the fast methods and the first slow one, then slow ones or parts of them."""
     check_size(image, camera)
-    seen_by = markers or PictureMarkers(image)
+    seen_by = markers or SharedPicture(image)
     grey = seen_by.grey
     patterns = MarkerPatterns(grey, camera, layout.markers, MarkerDetector(layout.markers.dictionary))
     wanted = frozenset(layout.markers.centres_mm)
@@ -375,7 +375,7 @@ class _Detected(NamedTuple):
 
 
 def _detection_steps(
-    seen: PictureMarkers, patterns: MarkerPatterns, layout: TableLayout, fits: list[PoseFit], thorough: bool
+    seen: SharedPicture, patterns: MarkerPatterns, layout: TableLayout, fits: list[PoseFit], thorough: bool
 ) -> Iterator[_Detected]:
     """Yield detections from fast to thorough. The caller fills ``fits`` between the steps."""
     finder = patterns.finder

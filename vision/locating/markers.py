@@ -33,7 +33,7 @@ from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import MarkerLayout
 from vision.opencv import align_affine, aruco_dictionary, as_grey, detect_markers
-from vision.sampling import TONE_CURVE, PlaneWindow, median, median_where, plane_map, remapped, sample
+from vision.sampling import TONE_CURVE, PlaneWindow, median, median_where, plane_map, remapped, sample, shrink
 
 SMALLEST_SIDE_PX = 14.0
 """Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
@@ -497,17 +497,22 @@ Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]
 """A method of MarkerDetector that takes only a picture."""
 
 
-class PictureMarkers:
-    """The markers of one picture. Each method searches it once, for all parts of a table."""
+class SharedPicture:
+    """One picture, and what is made of it at most once, for all parts of a table. Each method searches it once."""
 
     def __init__(self, image: Image) -> None:
-        self._image = image
+        self.image = image
         self._found: dict[tuple[Method, str], tuple[Marker, ...]] = {}
 
     @cached_property
     def grey(self) -> Image:
         """The picture without colours."""
-        return as_grey(self._image)
+        return as_grey(self.image)
+
+    @cached_property
+    def small(self) -> Image:
+        """The picture at the size at which it is compared with others."""
+        return shrink(self.image)
 
     def find(self, finder: MarkerDetector, method: Method) -> tuple[Marker, ...]:
         """Return what a method of the finder, such as ``MarkerDetector.quick``, finds."""

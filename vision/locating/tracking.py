@@ -26,7 +26,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-import cv2
 import numpy as np
 
 from common.phrases import Phrase
@@ -46,18 +45,15 @@ from vision.locating.location import (
     location_from_lines,
     search_table,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, PictureMarkers, redetect_markers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture, redetect_markers
 from vision.locating.pose import agreement_px, fit_from
-from vision.opencv import as_grey
-from vision.sampling import median, shrink
+from vision.sampling import differing, median
 
 
 @dataclass(frozen=True)
 class SearchSettings:
     """When a thorough search is begun. Set by hand on virtual games."""
 
-    rest_levels: int = 9
-    """Difference from the last picture, in grey levels of 255 at a quarter of its size, at which a pixel changed."""
     rest_share: float = 0.01
     """Share of the pixels that may change in a picture at rest. Higher: blurred pictures are searched too. Lower: a
     picture in which a hand moves is only searched after ``search_every_s``.
@@ -120,14 +116,15 @@ class ThoroughSearches:
             self._search, self.failure = None, str(error)
         return None
 
-    def are_due(self, grey: Image, time_s: float, *, at_once: bool) -> bool:
-        """Return whether to search this frame's picture; ``at_once``: even if it is the first one without the table."""
-        before, self._small = self._small, shrink(grey)
+    def are_due(self, small: Image, time_s: float, *, at_once: bool) -> bool:
+        """Return whether to search this frame, whose picture was shrunk; ``at_once``: even if it is the first one
+        without the table.
+        """
+        before, self._small = self._small, small
         if before is None:
             self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
             return at_once
-        changed = cv2.absdiff(self._small, before) > _SEARCH_SETTINGS.rest_levels
-        rests = float(changed.mean()) <= _SEARCH_SETTINGS.rest_share
+        rests = float(differing(small, before).mean()) <= _SEARCH_SETTINGS.rest_share
         is_time = time_s >= self._due_s and self._search is None
         if not is_time and (self._made_at_rest or not rests):
             return False
@@ -238,9 +235,9 @@ class TableTracker:
         return len(self._corners) <= _SETTINGS.few_markers
 
     def update(
-        self, frame: Frame, markers: PictureMarkers | None = None, unchanged: Collection[int] = ()
+        self, frame: Frame, shared: SharedPicture | None = None, unchanged: Collection[int] = ()
     ) -> TrackedTable:
-        """Return the table's location after this frame, whose ``markers`` other parts may use, too.
+        """Return the table's location after this frame; other parts use what is ``shared`` of its picture, too.
 
         ``unchanged`` are markers around which nothing changed since the last frame; they are not searched for again.
         Raises NotLocatedError when the table was never found or no marker was visible for longer than ``hold_s``.
@@ -248,10 +245,10 @@ class TableTracker:
         """
         check_size(frame.image, self._camera)
         self._is_after_pause = self._pauses.is_after_pause(frame)
-        markers = markers or PictureMarkers(frame.image)
-        grey = markers.grey
+        shared = shared or SharedPicture(frame.image)
+        grey = shared.grey
         if self._located is None:
-            first = self._locate(markers, frame)
+            first = self._locate(shared, frame)
             if isinstance(first, NotLocatedError):
                 raise first
             return self._restart_at(first, frame)
@@ -265,31 +262,31 @@ class TableTracker:
         # a sheet's markers are printed on it, so one that seems to have moved contradicts a pose from few others
         contradicted = self._is_sheet and self._rests_on_few_markers and not moved <= self._pushed
         is_doubtful, self._is_doubtful = self._is_doubtful or contradicted, False
-        found = self._locate(markers, frame) if is_doubtful else None
+        found = self._locate(shared, frame) if is_doubtful else None
         if isinstance(found, _Found) and found.is_current and len(found.located.markers) > len(self._corners):
             return self._restart_at(found, frame)
         has_corners = bool(still or self._corners)
         if has_corners and (len(self._in_place) >= 2 or ((self._in_place or covered) and not moved)):
             return self._average_in(grey, still, covered | kept, moved, frame)
-        return self._search(found or self._locate(markers, frame), frame, still)
+        return self._search(found or self._locate(shared, frame), frame, still)
 
-    def _locate(self, markers: PictureMarkers, frame: Frame) -> _Found | NotLocatedError:
+    def _locate(self, shared: SharedPicture, frame: Frame) -> _Found | NotLocatedError:
         """Locate the table anywhere in the picture, thoroughly if that is due; return why it was not found."""
-        searches, grey = self._searches, markers.grey
+        searches, grey = self._searches, shared.grey
         camera, layout, previous = self._camera, self._layout, None if self._located is None else self._located.pose
         if self._is_after_pause:
             searches.drop()
         is_single = self._is_after_pause or (self._was_never_located and searches.are_new)
-        if searches.are_due(grey, frame.time_s, at_once=is_single):
+        if searches.are_due(shared.small, frame.time_s, at_once=is_single):
             if is_single:
                 try:
-                    return _Found(locate(grey, camera, layout, previous=previous, markers=markers))
+                    return _Found(locate(grey, camera, layout, previous=previous, markers=shared))
                 except NotLocatedError as error:
                     searches.failure = str(error)
                     return error
-            searches.begin(search_table(grey, camera, layout, previous=previous, markers=markers), frame.time_s)
+            searches.begin(search_table(grey, camera, layout, previous=previous, markers=shared), frame.time_s)
         try:
-            return _Found(locate(grey, camera, layout, previous=previous, markers=markers, thorough=False))
+            return _Found(locate(grey, camera, layout, previous=previous, markers=shared, thorough=False))
         except NotLocatedError as error:
             located = searches.take_step()
             # a fast search sees less, so its reason would only confuse
@@ -554,21 +551,21 @@ class LineTracker:
         self._pauses = Pauses()
         self._is_after_pause = False
 
-    def update(self, frame: Frame) -> TrackedTable:
-        """Return the board's location after this frame.
+    def update(self, frame: Frame, shared: SharedPicture | None = None) -> TrackedTable:
+        """Return the board's location after this frame, and use what is ``shared`` of its picture.
 
         Raises NotLocatedError when the board was never found, or too few of its lines were visible for longer than
         ``hold_s``. Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
         self._is_after_pause = self._pauses.is_after_pause(frame)
-        grey, held = as_grey(frame.image), self._located
+        shared, held = shared or SharedPicture(frame.image), self._located
         if held is None:
-            return self._restart_at(self._find_first(grey, frame), frame)
-        edges = Edges.detect(grey, self._camera)
+            return self._restart_at(self._find_first(shared, frame), frame)
+        edges = Edges.detect(shared.grey, self._camera)
         seen = self._find_nearby(edges, held.pose)
         if seen is None or seen.visibility < _LINE_SETTINGS.enough_visibility * self._usual_visibility:
-            seen = self._search(grey, edges, frame, seen)
+            seen = self._search(shared.small, edges, frame, seen)
         if seen is None:
             return self._keep_pose(frame, held)
         found = location_from_lines(seen, self._layout, held.pose)
@@ -588,19 +585,19 @@ class LineTracker:
             return here
         return board_near(edges, self._camera, held, board, here)
 
-    def _find_first(self, grey: Image, frame: Frame) -> BoardSighting:
+    def _find_first(self, shared: SharedPicture, frame: Frame) -> BoardSighting:
         """Return the board anywhere in the picture; raises NotLocatedError, also when no search is due."""
-        if not self._searches.are_due(grey, frame.time_s, at_once=True):
+        if not self._searches.are_due(shared.small, frame.time_s, at_once=True):
             raise NotLocatedError(self._searches.failure)
         try:
-            return board_by_lines(grey, self._camera, self._layout, self._previous)
+            return board_by_lines(shared.grey, self._camera, self._layout, self._previous)
         except NotLocatedError as error:
             self._searches.failure = str(error)
             raise
 
-    def _search(self, grey: Image, edges: Edges, frame: Frame, nearby: BoardSighting | None) -> BoardSighting | None:
+    def _search(self, small: Image, edges: Edges, frame: Frame, nearby: BoardSighting | None) -> BoardSighting | None:
         """Return the board anywhere in the picture, if a search is due; away from ``nearby`` only if clearly better."""
-        if not self._searches.are_due(grey, frame.time_s, at_once=self._is_after_pause):
+        if not self._searches.are_due(small, frame.time_s, at_once=self._is_after_pause):
             return None
         boards = run_to_end(candidate_boards(edges, self._camera, self._layout.board))
         if not boards or not boards[0].is_clear:

@@ -3,8 +3,9 @@
 A full reading costs far more than checking whether anything moved. So frames with movement are skipped, a picture that
 has come to rest is read a few times, and then its reading is reused until the picture changes (``ChangeGate``).
 
-To find the places that changed, pictures are compared at a quarter of their size, where sensor noise averages out. A
-place's reference picture is only replaced when the place is read, so slow changes add up and are noticed too.
+All pictures are compared at a quarter of their size, where sensor noise averages out; they are shrunk once, for
+whatever compares them (``SharedPicture.small``). A place's reference picture is only replaced when the place is read,
+so slow changes add up and are noticed too.
 """
 
 from __future__ import annotations
@@ -22,16 +23,15 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Surface, top_mm
 from vision.layout.table import TableLayout
+from vision.opencv import as_grey
 from vision.reading import Hindrance, HindranceKind, Reading
-from vision.sampling import MAD_TO_SIGMA, SHRINK
+from vision.sampling import MAD_TO_SIGMA, SHRINK, differing
 
 
 @dataclass(frozen=True)
 class ChangeSettings:
     """When a region counts as changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows the effect."""
 
-    changed_levels: int = 9
-    """Difference of a pixel, in grey levels of 255, that counts. Higher: ignores noise, and faint changes."""
     changed_pixels: int = 2
     """Minimum number of such pixels in a region."""
     changed_beside_pixels: int = 6
@@ -92,10 +92,9 @@ class ChangeDetector:
         if self._reference is None:
             self._reference = small.copy()  # the parts of a table share the picture
             return set(self._parts)
-        _, over = cv2.threshold(cv2.absdiff(small, self._reference), _SETTINGS.changed_levels, 1, cv2.THRESH_BINARY)
-        if not over.any():
+        strong = differing(small, self._reference)
+        if not strong.any():
             return set()
-        strong = np.bitwise_or.reduce(cv2.split(over), axis=0)
         counts = np.asarray(cv2.integral(strong))
         left, top, right, bottom = self._boxes.T
         within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
@@ -175,7 +174,7 @@ def _space_above(surface: Surface, place: str) -> FloatArray:
 
 # When a picture counts as changed, and how often a still one is read. Set by hand on virtual games.
 _SMALL_WIDTH_PX = 160
-"""Pictures are shrunk to this width before they are compared."""
+"""Wider pictures are shrunk to this width before they are compared as a whole."""
 _GREY_LEVELS = 6.0
 """By how much, of 255, a pixel must differ after equalizing the brightness. Higher: noise causes fewer readings, faint
 changes are missed."""
@@ -217,32 +216,36 @@ class ChangeGate:
         self._reads = 0
         self._read_at_s = 0.0
 
+    def forget(self) -> None:
+        """Have the next frame read, whatever came before."""
+        self._previous = self._reading = None
+
     def reading(
-        self, frame: Frame, read: Callable[[Frame], Reading], invalidate_cache: Callable[[], object]
+        self, frame: Frame, small: Image, read: Callable[[], Reading], invalidate_cache: Callable[[], object]
     ) -> Reading:
-        """Read a frame as cheaply as possible; raises what ``read`` raises.
+        """Read a frame, whose picture was shrunk, as cheaply as possible; raises what ``read`` raises.
 
         After ``invalidate_cache``, ``read`` reads every place, since something moved, and what it changed may hardly
         show.
         """
-        small = _shrunk(frame.image)
-        moving = self._previous is not None and _differs(self._previous, small)
-        self._previous = small
+        seen = _smoothed(small)
+        moving = self._previous is not None and _differs(self._previous, seen)
+        self._previous = seen
         if moving:
             self._reading = None
             invalidate_cache()
             why = Hindrance(HindranceKind.HAND, Phrase("Something is moving over the table."))
             if not self._reads_movement:
                 return Reading(frame.sequence, frame.time_s, {}, (why,))
-            reading = read(frame)
+            reading = read()
             return replace(reading, hindrances=(*reading.hindrances, why))
         known = self._reading
-        if known is None or self._read is None or _differs(self._read, small):
+        if known is None or self._read is None or _differs(self._read, seen):
             self._reads = 0
         elif self._reads >= _READS and frame.time_s - self._read_at_s < _reuse_s(known):
             return replace(known, sequence=frame.sequence, time_s=frame.time_s)
-        self._reading = read(frame)
-        self._read, self._read_at_s = small, frame.time_s
+        self._reading = read()
+        self._read, self._read_at_s = seen, frame.time_s
         self._reads += 1
         return self._reading
 
@@ -253,8 +256,6 @@ def _reuse_s(known: Reading) -> float:
 
 
 def _differs(before: FloatArray, now: FloatArray) -> bool:
-    if before.shape != now.shape:
-        return True
     # A lamp or automatic exposure changes everything alike, which is not movement.
     gain = float(np.median(now)) / max(1.0, float(np.median(before)))
     difference = np.abs(now - before * gain)
@@ -263,10 +264,10 @@ def _differs(before: FloatArray, now: FloatArray) -> bool:
     return int(np.count_nonzero(difference > max(_GREY_LEVELS, _NOISE_SIGMAS * noise))) >= _CHANGED_PIXELS
 
 
-def _shrunk(image: Image) -> FloatArray:
-    if image.size == 0:
-        return np.zeros((1, 1), dtype=np.float64)
-    height = max(1, round(image.shape[0] * _SMALL_WIDTH_PX / image.shape[1]))
-    small = cv2.resize(image, (_SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
-    grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
-    return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)
+def _smoothed(small: Image) -> FloatArray:
+    """Return a shrunken picture without colours and most of its noise, even smaller if it is wide."""
+    height, width = small.shape[:2]
+    if width > _SMALL_WIDTH_PX:
+        size = (_SMALL_WIDTH_PX, max(1, round(height * _SMALL_WIDTH_PX / width)))
+        small = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return np.asarray(cv2.blur(as_grey(small).astype(np.float32), (3, 3)), dtype=np.float64)

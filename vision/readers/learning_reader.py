@@ -11,6 +11,7 @@ from vision.frame import Frame
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
+from vision.locating.markers import SharedPicture
 from vision.motion.changes import Attention
 from vision.readers.protocols import LearnedLook, SurfaceView
 from vision.readers.registry import reader_kind, surface_readers, table_reader
@@ -101,9 +102,9 @@ class LearningReader(TableReader):
         """The pose of the frame used for learning, ``None`` before learning."""
         return self._pose
 
-    def _read_now(self, frame: Frame) -> Reading:
+    def _read_now(self, frame: Frame, shared: SharedPicture) -> Reading:
         """Read a frame. Until the colours can be learned, the Reading has no places and says why."""
-        reading = super()._read_now(frame)
+        reading = super()._read_now(frame, shared)
         if (
             self._pose is not None
             or not reading.places
@@ -119,7 +120,7 @@ class LearningReader(TableReader):
             self._keep(looks)
         self.use(*surface_readers(self.layout, looks), pose)
         self._pose = pose
-        return super()._read_now(frame)
+        return super()._read_now(frame, shared)
 
     def _looks_at(self, view: SurfaceView) -> LearnedLook:
         return self._kind.learn(view, self._plain, self._start) if self._known is None else self._known

@@ -11,7 +11,6 @@ import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import cv2
@@ -27,7 +26,7 @@ from vision.layout.pieces import DiscPieces, GridSurface, Ink, Surface, named_pl
 from vision.layout.table import TableLayout
 from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
-from vision.locating.markers import MarkerDetector, PictureMarkers
+from vision.locating.markers import MarkerDetector, SharedPicture
 from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings
@@ -35,7 +34,7 @@ from vision.opencv import as_colour
 from vision.readers.probabilities import empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
-from vision.sampling import PlaneWindow, plane_map, sample, shrink
+from vision.sampling import PlaneWindow, plane_map, sample
 from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence, emptiness
 from vision.surface.paper import PaperShape, lacks_grid, paper_shape
 from vision.surface.plan import SurfacePlan
@@ -328,23 +327,6 @@ _SETTINGS = PartSettings()
 
 
 @dataclass(frozen=True, eq=False)
-class SharedPicture:
-    """What is made of one picture at most once, for all parts of a table."""
-
-    image: Image
-
-    @cached_property
-    def small(self) -> Image:
-        """The picture in which changes are looked for."""
-        return shrink(self.image)
-
-    @cached_property
-    def markers(self) -> PictureMarkers:
-        """Its markers."""
-        return PictureMarkers(self.image)
-
-
-@dataclass(frozen=True, eq=False)
 class _LastFrame:
     """Results of the last frame that was read."""
 
@@ -478,9 +460,9 @@ class PartReader:
         self._frames_untracked = 0
         tracker = self._tracker
         table = (
-            tracker.update(frame, shared.markers, unchanged)
+            tracker.update(frame, shared, unchanged)
             if isinstance(tracker, TableTracker)
-            else tracker.update(frame)
+            else tracker.update(frame, shared)
         )
         self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
@@ -673,20 +655,24 @@ class TableReader:
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame. An unusable frame gives a Reading without places, with the reason."""
-        if self._attention in {Attention.STILL, Attention.MOVING}:
-            return self._gate.reading(frame, self._read_now, self.invalidate_cache)
-        if self._attention is Attention.ALL:
-            self.invalidate_cache()
-        return self._read_now(frame)
-
-    def _read_now(self, frame: Frame) -> Reading:
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or Phrase("the camera"))
         except FrameError as error:
+            self._gate.forget()
+            self.invalidate_cache()
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
         frame = replace(frame, image=as_colour(frame.image))
         shared = SharedPicture(frame.image)
-        absent = self._absent_parts(shared.markers)
+        if self._attention in {Attention.STILL, Attention.MOVING}:
+            read = functools.partial(self._read_now, frame, shared)
+            return self._gate.reading(frame, shared.small, read, self.invalidate_cache)
+        if self._attention is Attention.ALL:
+            self.invalidate_cache()
+        return self._read_now(frame, shared)
+
+    def _read_now(self, frame: Frame, shared: SharedPicture) -> Reading:
+        """Read a frame that was checked."""
+        absent = self._absent_parts(shared)
         readings = [
             part.unlocated(frame, absent[part]) if part in absent else part.read(frame, shared) for part in self._parts
         ]
@@ -697,7 +683,7 @@ class TableReader:
         for part in self._parts:
             part.invalidate_cache()
 
-    def _absent_parts(self, markers: PictureMarkers) -> Mapping[PartReader, Hindrance]:
+    def _absent_parts(self, picture: SharedPicture) -> Mapping[PartReader, Hindrance]:
         """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:
@@ -706,7 +692,7 @@ class TableReader:
         missing = [part for part in lost if part.layout.markers.centres_mm]
         for method in (MarkerDetector.quick, MarkerDetector.plain):
             seen = {
-                name: {marker.marker_id for marker in markers.find(finder, method)} for name, finder in finders.items()
+                name: {marker.marker_id for marker in picture.find(finder, method)} for name, finder in finders.items()
             }
             shown = {
                 part: seen[part.layout.markers.dictionary] & part.layout.markers.centres_mm.keys()

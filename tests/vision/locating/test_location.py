@@ -38,7 +38,7 @@ from vision.locating.location import (
     location_from_lines,
     seen_text,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, PictureMarkers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture
 from vision.locating.photographed import MOST_SHEETS, photographed_sheet
 from vision.locating.pose import PoseFit
 from vision.opencv import as_grey
@@ -508,7 +508,7 @@ def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch:
             return (marker(len(searched) % 4),)
 
         monkeypatch.setattr(MarkerDetector, method, count)
-    seen = PictureMarkers(np.zeros((60, 80, 3), np.uint8))
+    seen = SharedPicture(np.zeros((60, 80, 3), np.uint8))
     small, large = MarkerDetector("DICT_4X4_50"), MarkerDetector("DICT_5X5_50")
     first = seen.find(small, MarkerDetector.plain)
     assert seen.find(MarkerDetector("DICT_4X4_50"), MarkerDetector.plain) is first

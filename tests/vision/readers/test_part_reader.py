@@ -20,7 +20,7 @@ from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
 from vision.layout.pieces import Ink, named_places, top_mm
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import TableLocation
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, SharedPicture
 from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.hands import HandMonitor, HandSettings
 from vision.readers import table_reader as part_reader
@@ -117,7 +117,7 @@ def test_a_board_without_markers_is_located_again_when_many_of_its_places_change
     written: Written,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(LineTracker, "update", lambda _, frame: tracked.update(frame))
+    monkeypatch.setattr(LineTracker, "update", lambda _, frame, _shared: tracked.update(frame))
     unmarked = replace(layout, markers=replace(layout.markers, centres_mm={}))
     part = PartReader(camera, unmarked, {"board": written}, {})
     show(part, picture, 3)
@@ -292,7 +292,7 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
     monkeypatch.setattr(MarkerDetector, "plain", only_some)
     table = replace(layout, surfaces=(*layout.surfaces, SHEET))
     reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
-    absent = reader._absent_parts(PictureMarkers(render_table(pose)))
+    absent = reader._absent_parts(SharedPicture(render_table(pose)))
     assert len(absent) == int(is_absent)
     for part, why in absent.items():
         assert set(part.layout.markers.centres_mm) == {4, 5, 6, 7}
@@ -300,7 +300,7 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
         assert why.kind is HindranceKind.NOT_LOCATED
     assert not searched
     whole = TableReader(camera, layout, {"board": Written(frozenset())})
-    assert whole._absent_parts(PictureMarkers(render_table(pose))) == {}
+    assert whole._absent_parts(SharedPicture(render_table(pose))) == {}
 
 
 def test_the_stages_of_a_single_picture_give_its_reading(

@@ -19,7 +19,7 @@ from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.layout.pieces import BlockPieces
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import Attention, ChangeSettings
+from vision.motion.changes import Attention
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
@@ -130,7 +130,7 @@ def test_every_place_is_read_afresh_although_no_change_was_noticed(monkeypatch: 
     def true(name: str) -> dict[str, str]:
         return {place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places}
 
-    monkeypatch.setattr("vision.motion.changes._SETTINGS", ChangeSettings(changed_levels=255))
+    monkeypatch.setattr("vision.sampling._CHANGED_LEVELS", 255)
     reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     assert looks_in(reader.read(photoreal.frame("game-000.jpg", 0))) == true("game-000.jpg")
     assert looks_in(reader.read(photoreal.frame("game-001.jpg", 1))) == true("game-000.jpg")
@@ -154,6 +154,17 @@ def test_the_reading_of_a_bad_frame_gives_the_reason() -> None:
     bare = reader.read(Frame(np.full((720, 1280, 3), 90, dtype=np.uint8), 0.2, 2))
     assert bare.hindrances[0].kind == HindranceKind.NOT_LOCATED
     assert reader.read(photoreal.frame("034.jpg", 3)).places
+
+
+def test_a_bad_frame_between_still_ones_is_no_movement_and_the_next_one_is_read_anew() -> None:
+    reader = table_reader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks(), attention=Attention.STILL)
+    first = reader.read(photoreal.frame("034.jpg", 0))
+    black = reader.read(Frame(np.zeros((720, 1280, 3), dtype=np.uint8), 1.0, 1))
+    assert [one.kind for one in black.hindrances] == [HindranceKind.BAD_FRAME]
+    again = reader.read(photoreal.frame("034.jpg", 2))
+    assert not again.hindrances
+    assert again.places.keys() == first.places.keys()
+    assert again.places is not first.places
 
 
 def test_a_crop_shows_the_block_from_above() -> None:
