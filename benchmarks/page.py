@@ -56,8 +56,8 @@ from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import TableSnapshot
-from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.service import LoopPorts, run
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.settings import PageOptions
 from referee.web.server import open_page

@@ -58,7 +58,7 @@ _SPEAKING = (
     "hall/web/t*.py",
     "referee/hints/*.py",
     "referee/journal/fold.py",
-    "referee/journal/exports.py",
+    "referee/journal/results.py",
     "referee/journal/recovery.py",
     "referee/journal/results.py",
     "referee/judge/*.py",

@@ -64,8 +64,8 @@ from referee.commands.command_socket import parse_command, read_message
 from referee.commands.values import COMMANDS, CommandQueue, describe_errors
 from referee.errors import ConfigError, CorrectionError
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import FoldedStep
+from referee.journal.results import event_lines, make_record
 from referee.mqtt.client import parse_fields
 from referee.mqtt.topics import ONLINE, TableState, Topics
 from referee.rendering.live_screen import LiveScreen

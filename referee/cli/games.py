@@ -31,12 +31,11 @@ from referee.errors import CorrectionError, FoldError, JournalUnreadableError
 from referee.journal.backups import FOLDER, back_up
 from referee.journal.backups import restore as put_back
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
-from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.fold import Folded, fold, set_event
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.journal.recovery import sentence_for_readers
-from referee.journal.results import Tally, outcome_sentence, results_in
+from referee.journal.results import Tally, event_lines, make_record, outcome_sentence, results_in, write_evidence
 from referee.naming import Names
 
 

@@ -49,8 +49,8 @@ from referee.demo.table import (
 from referee.errors import JournalError
 from referee.hints.process import HintProcess
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import make_record
 from referee.journal.journal import BufferedJournal, Journal
+from referee.journal.results import make_record
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard
@@ -61,9 +61,8 @@ from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.sources import Interrupts
 from referee.runtime.watch import publish
 from referee.session.feed import looking_signal, signal_subscriber
-from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader, ServiceSettings, TurnEnd
-from referee.session.service import Service
+from referee.session.service import LoopPorts, Service, carry_out_commands, run
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.table_layout import grid_of_table
 from referee.wiring.plan import Inputs

@@ -15,8 +15,7 @@ from typing import Self
 from common.durable import sync_file, sync_folder
 from referee import errors
 from referee.journal import database
-from referee.journal.database import WriterLock, journal_faults, lock_holder
-from referee.journal.log import log_path, read_log, with_log
+from referee.journal.database import WriterLock, journal_faults, lock_holder, log_path, read_log, with_log
 
 FOLDER = "backups"
 """The folder for daily copies, beside the journal."""

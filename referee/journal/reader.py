@@ -14,9 +14,8 @@ from engine.api import Game
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import read_with_log
-from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults
+from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
-from referee.journal.log import log_path
 
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""

@@ -21,8 +21,7 @@ from common.phrases import Phrase, either
 from referee.errors import JournalError, JournalFullError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import drop_log, replace
-from referee.journal.database import WriterLock, lock_holder
-from referee.journal.log import Frame, Log, log_path, read_log, with_log
+from referee.journal.database import Frame, Log, WriterLock, lock_holder, log_path, read_log, with_log
 
 _COMPARE = Phrase("Compare the board with what `./run status` shows, and correct what differs.")
 

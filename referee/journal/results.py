@@ -1,22 +1,28 @@
-"""How a game ended, in words; results of several games: games won, drawn and lost, against whom, and points."""
+"""Games in words: how one ended, its record and its events as lines; the results of several, and pictures as files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-from common.phrases import Phrase, as_sentence, capitalized, either, listed, with_minus, without_stop
-from engine import registry
+from common.durable import write_durably
+from common.moments import local_time
+from common.phrases import Phrase, as_sentence, capitalized, either, joined, listed, with_minus, without_stop
+from common.shown_text import one_line
+from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
-from engine.support.players import RESIGN, parse_announcement, who_plays
+from engine.support.players import RESIGN, describe_announcement, parse_announcement, who_plays
 from engine.values import Outcome, OutcomeKind, Player
 from referee.errors import FoldError
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold
+from referee.journal.events import CLOCK, PICTURE_SUFFIXES, Event, EventKind, KeptEvidence
+from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 from referee.journal.reader import JournalReader
+from referee.naming import Names
 
 
 def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) -> str:
@@ -203,3 +209,258 @@ def _result_of(events: list[tuple[int, Event]]) -> PlayedGame | None:
         return played_game(registry.load(str(events[0][1].data.get("game", ""))), events)
     except (EngineError, FoldError):
         return None
+
+
+_NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
+_MORE_WAS_SEEN = Phrase("side faces were seen")
+
+
+def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> records.Record:
+    """Return the record of one game's (number, event) pairs: its valid steps, and a person's corrections.
+
+    Raises FoldError when the game was never set up or its events are inconsistent.
+    """
+    folded = fold(game, events)
+    if not folded.started:
+        raise FoldError("the game was never set up; there is nothing to record")
+    start, *line = _line(game, folded)
+    steps = []
+    state = start
+    for step, after in zip(folded.steps, line, strict=True):
+        played = _played(game, state, step)
+        steps.append((played, after, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
+        state = after
+    made = records.make(game, start, steps, _tags(game, folded, events))
+    is_played_out = folded.outcome is not None and folded.outcome.kind is not OutcomeKind.STOPPED
+    if folded.outcome is not None and is_played_out and made.result == records.UNFINISHED:
+        made = replace(made, result=records.result_of(folded.outcome))
+    return made
+
+
+def _line(game: Game[Any, Any], folded: Folded[Any]) -> list[Any]:
+    """Return the start and the state after each step: where several were possible, those that led to what followed.
+
+    If nothing followed, that is the first one.
+    """
+    *earlier, newest = (folded.start, *(step.states for step in folded.steps))
+    line = [newest[0]]
+    # Only the first turn shows who began, so this goes backwards.
+    for states, step in zip(reversed(earlier), reversed(folded.steps), strict=True):
+        fitting = states if len(states) == 1 else [each for each in states if _leads(game, each, step, line[-1])]
+        line.append((fitting or states)[0])
+    return line[::-1]
+
+
+def _leads(game: Game[Any, Any], state: Any, step: FoldedStep[Any], after: Any) -> bool:
+    """Whether a step leads from one state to the other; a correction, whether the same player is to move."""
+    if step.kind == EventKind.CORRECTION:
+        return bool(state.to_move == after.to_move)
+    try:
+        return agrees(game, after, after_step(game, state, _played(game, state, step)))
+    except EngineError:
+        return False
+
+
+def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
+    """Return the turn, roll or announcement of a step, ``None`` for a correction."""
+    return None if step.kind == EventKind.CORRECTION else read_step(game, state, step.kind, step.text, step.player)
+
+
+def _tags(
+    game: Game[Any, Any], folded: Folded[Any], events: Sequence[tuple[int, Event]]
+) -> tuple[tuple[str, str], ...]:
+    new_game = events[0][1]
+    tags = [("Date", _one_line(local_time(new_game.wall_time, "%Y-%m-%d")))] if new_game.wall_time else []
+    names = new_game.names
+    tags += [(player.capitalize(), _one_line(names[player])) for player in game.players if player in names]
+    if folded.outcome is not None:
+        tags.append(("Termination", _one_line(folded.outcome.reason)))
+    return tuple(tags)
+
+
+def _one_line(text: str) -> str:
+    """Replace the characters that a record's line cannot hold."""
+    return one_line(text.translate(_NOT_IN_A_RECORD))
+
+
+def write_evidence(
+    journal: JournalReader, events: Iterable[tuple[int, Event]], folder: Path
+) -> tuple[list[Path], list[KeptEvidence]]:
+    """Write the pictures of (number, event) pairs into ``folder``, which is created if necessary.
+
+    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Returns them, and the pictures
+    that are no longer kept. Raises OSError when one cannot be written and JournalError when the journal cannot be read.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    left_out = []
+    for number, event in events:
+        for position, kept in enumerate(journal.evidence(number)):
+            if kept.left_out:
+                left_out.append(kept)
+                continue
+            suffix = PICTURE_SUFFIXES.get(kept.evidence.media_type, ".bin")
+            path = folder / f"{number:04d}-{_file_part(event.kind)}-{_file_part(kept.evidence.name)}{suffix}"
+            if path in written:
+                path = path.with_name(f"{path.stem}-{position}{suffix}")
+            write_durably(path, kept.evidence.content)
+            written.append(path)
+    return written, left_out
+
+
+def _file_part(text: str) -> str:
+    """Convert a name from a journal to part of a file's name, without anything that could lead to another folder."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "picture"
+
+
+@dataclass(frozen=True)
+class EventLine:
+    """One event as a line: its number, when it was accepted, its kind and a sentence."""
+
+    number: int
+    wall_time: str
+    kind: str
+    sentence: str
+
+
+class EventDescriber:
+    """Describes one game's events, in order from the first."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self._game = game
+        self._folded: Folded[Any] = Folded()
+        self._names = Names({})
+
+    @property
+    def game(self) -> str:
+        """The name of the game's rules."""
+        return self._game.name
+
+    @property
+    def last_event(self) -> int:
+        """The number of the event that was described last, 0 before the first."""
+        return self._folded.last_event
+
+    def describe(self, number: int, event: Event) -> EventLine:
+        """Describe the next event; one that only keeps the clock running has no sentence. Raises FoldError."""
+        before, self._folded = self._folded, fold_next(self._game, self._folded, number, event)
+        sentence = _sentence(self._game, event, before, self._folded)
+        # The first event says whose name is whose.
+        told = self._names(sentence)
+        if event.kind == EventKind.NEW_GAME:
+            self._names = Names.of(self._game, event.names)
+        return EventLine(number, event.wall_time, event.kind, told)
+
+
+def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
+    """Describe one game's events line by line; raises FoldError if they are inconsistent."""
+    describer = EventDescriber(game)
+    told = [describer.describe(number, event) for number, event in events]
+    # events that only keep the clock running are for the fold alone
+    return [
+        line
+        for line, (_, event) in zip(told, events, strict=True)
+        if event.kind != EventKind.CLOCK or "sentence" in event.data
+    ]
+
+
+def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
+    data = event.data
+    match event.kind:
+        case EventKind.NEW_GAME:
+            options = data.get("options")
+            chosen = (
+                ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
+            )
+            names = joined((Phrase("{who} is {name}", who, name) for who, name in event.names.items()), ", ")
+            return joined((part for part in (game.title, chosen, names) if part), "; ")
+        case EventKind.SET_UP:
+            starters = {str(state.to_move) for state in after.start}
+            return (
+                Phrase("the set-up is accepted; {pop} starts", starters.pop())
+                if len(starters) == 1
+                else Phrase("the set-up is accepted; it is open who starts")
+            )
+        case EventKind.TURN:
+            return Phrase("{turn}  {described}", data["turn"], _described(game, after, before))
+        case EventKind.ROLLED:
+            return Phrase("{data} was rolled", data["roll"])
+        case EventKind.ANNOUNCED:
+            if data.get("by") == CLOCK:
+                loser = capitalized(str(after.steps[-1].player))
+                return Phrase("{loser} loses on time.", loser)
+            return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
+        case EventKind.TAKE_BACK:
+            undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
+            if undone.by == CLOCK:
+                loser, by = capitalized(str(undone.player)), data["by"]
+                return either(
+                    before.corrections_since,
+                    "{loser}'s loss on time is taken back by {by}, with the corrections after it",
+                    "{loser}'s loss on time is taken back by {by}",
+                    loser,
+                    by,
+                )
+            if undone.kind == EventKind.ANNOUNCED:
+                announced = describe_announcement(parse_announcement(undone.text, game.players))
+                return either(
+                    before.corrections_since,
+                    "{announced} Taken back by {data}, with the corrections after it",
+                    "{announced} Taken back by {data}",
+                    announced,
+                    data["by"],
+                )
+            return either(
+                before.corrections_since,
+                "{text} is taken back by {data}, with the corrections after it",
+                "{text} is taken back by {data}",
+                undone.text,
+                data["by"],
+            )
+        case EventKind.HINT_GIVEN:
+            sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
+            return Phrase("a {data} hint for {data_2}: {sentence}", data["strength"], data["player"], sentence)
+        case EventKind.CORRECTION:
+            return (
+                Phrase(
+                    "corrected by {data}{corrected} ({data_2})",
+                    data["by"],
+                    _corrected(game, event, before, after),
+                    data["why"],
+                )
+                if data.get("why")
+                else Phrase("corrected by {data}{corrected}", data["by"], _corrected(game, event, before, after))
+            )
+        case EventKind.END:
+            return outcome_sentence(after.outcome or Outcome(None, ""))
+        case (
+            EventKind.ILLEGAL
+            | EventKind.PUT_RIGHT
+            | EventKind.QUESTION
+            | EventKind.NOTE
+            | EventKind.INTENTION
+            | EventKind.CLOCK
+            | EventKind.OFFER
+        ):
+            return str(data.get("sentence") or data.get("text") or "")
+
+
+def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
+    """Describe the corrected places, if the event names any, and who plays next if that changed."""
+    looks = game.table.appearance(after.states[0])
+    parts = [Phrase("{place} is {look}", place, looks[place]) for place in event.texts("places") if place in looks]
+    to_move = after.states[0].to_move
+    if to_move is not None and before.states and before.states[0].to_move != to_move:
+        parts.append(Phrase("{to_move} plays next", to_move))
+    return ": " + joined(parts, ", ") if parts else ""
+
+
+def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) -> str:
+    played = after.steps[-1]
+    for state in before.states:
+        try:
+            return game.notation.describe(read_step(game, state, EventKind.TURN, played.text, played.player))
+        except EngineError:
+            # It is open who starts, and this is the other player's state.
+            continue
+    return ""

@@ -14,8 +14,8 @@ from engine import registry
 from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import EventDescriber
 from referee.journal.reader import JournalReader, read_journal
+from referee.journal.results import EventDescriber
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_event
 from referee.mqtt.topics import TableEvent

@@ -26,8 +26,8 @@ from referee.runtime.exposure import ExposureHold
 from referee.runtime.sources import ServingWait
 from referee.sensing.health import occupancy_coverage
 from referee.sensing.readers import NO_CAMERA, TickSource
-from referee.session.loop import BlackFrames, FrameSource
 from referee.session.ports import Reader
+from referee.session.service import BlackFrames, FrameSource
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.conversions import table_options
 from referee.settings.settings import PageOptions, Settings

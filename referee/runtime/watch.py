@@ -45,8 +45,8 @@ from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs
 from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber, waiting_signal
-from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Recorder, ServiceSettings, TurnEnd
+from referee.session.service import LoopPorts, carry_out_commands, run
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.conversions import (
     evidence_limits,

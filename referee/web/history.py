@@ -19,10 +19,9 @@ from engine.errors import EngineError
 from referee.commands.entries import players_with, withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
-from referee.journal.results import KnownResults, Results, results_in
+from referee.journal.results import KnownResults, Results, event_lines, make_record, results_in
 from referee.languages import sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal

@@ -44,10 +44,9 @@ from referee.web.access import (
     new_codes,
 )
 from referee.web.api import Api, PageServices
-from referee.web.connections import ConnectionLimits, Door, PageConfig
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
-from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
+from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
 from referee.web.languages import Site, language_of
 from referee.web.views import OwnerPages
 

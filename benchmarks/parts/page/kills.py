@@ -31,8 +31,8 @@ from engine.registry import load
 from referee.commands.values import Command, CommandQueue, EnterTurn, NewGame, TakeBack
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
-from referee.session.loop import carry_out_commands
 from referee.session.ports import ServiceSettings
+from referee.session.service import carry_out_commands
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.settings import PageOptions
 from referee.web.history import History

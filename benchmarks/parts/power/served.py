@@ -28,9 +28,8 @@ from referee.journal.journal import BufferedJournal, Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.runtime.builder import open_session
-from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import Service
+from referee.session.service import LoopPorts, Service, run
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.settings import PageOptions
 from referee.web.server import open_page

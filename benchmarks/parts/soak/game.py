@@ -33,8 +33,8 @@ from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.session.feed import Subscriber, signal_subscriber
-from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader, ServiceSettings, TurnEnd
+from referee.session.service import FrameSource, LoopPorts, run
 from referee.wiring.plan import Inputs
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd

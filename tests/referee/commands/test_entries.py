@@ -28,10 +28,10 @@ from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
 from referee.journal import database
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import fold, read_step
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
+from referee.journal.results import event_lines, make_record
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.engine.whole_games import scores_of

@@ -24,9 +24,9 @@ from referee.hints.opponent import (
     other_turn_verdict,
 )
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import event_lines
 from referee.journal.fold import Folded, Intention, intention_after
 from referee.journal.journal import Journal
+from referee.journal.results import event_lines
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service

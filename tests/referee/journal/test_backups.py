@@ -24,10 +24,9 @@ from referee.errors import (
 )
 from referee.journal import database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
-from referee.journal.database import connect
+from referee.journal.database import connect, log_path
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
-from referee.journal.log import log_path
 from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 

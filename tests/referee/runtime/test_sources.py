@@ -32,7 +32,9 @@ from referee.sensing.readers import NO_CAMERA, FusedReader, SensorReader, TickSo
 from referee.session.feed import TableSnapshot
 from referee.session.log import new_game_event
 from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
+from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.session.ports import ServiceSettings
+from referee.session.service import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

@@ -27,10 +27,10 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError, JournalMissingError
-from referee.journal.exports import event_lines
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
+from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
 from referee.session.log import new_game_event
 from referee.session.ports import ServiceSettings, TurnEnd

@@ -28,9 +28,8 @@ from referee.hints.opponent import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
-from referee.session.loop import carry_out_commands
 from referee.session.ports import ServiceSettings
-from referee.session.service import Service
+from referee.session.service import Service, carry_out_commands
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import PageOptions

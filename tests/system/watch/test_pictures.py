@@ -27,7 +27,7 @@ from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
-from referee.session.loop import run
+from referee.session.service import run
 from referee.settings.settings import PageOptions, Settings
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
