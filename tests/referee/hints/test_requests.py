@@ -46,14 +46,12 @@ from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import Service
+from referee.session.service import LoopPorts, Service, run
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
 from tests.present import present
 from tests.referee.service_table import START, Lamp, ScriptedReader, Table, wall_clock
-from referee.session.service import LoopPorts, run
-from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
 

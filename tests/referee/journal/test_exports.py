@@ -22,8 +22,17 @@ from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, Rep
 from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.journal import Journal
-from referee.journal.results import PlayedGame, Results, Tally, played_game, results_in, results_of
-from referee.journal.results import event_lines, make_record, write_evidence
+from referee.journal.results import (
+    PlayedGame,
+    Results,
+    Tally,
+    event_lines,
+    make_record,
+    played_game,
+    results_in,
+    results_of,
+    write_evidence,
+)
 from referee.session.log import end_event, time_is_up
 from referee.session.service import Service
 from tests.effort import cases

@@ -31,10 +31,9 @@ from referee.errors import (
 )
 from referee.journal import events, recovery
 from referee.journal.backups import back_up, restore
-from referee.journal.database import WriterLock, check_row, connect, journal_faults, lock_holder
+from referee.journal.database import WriterLock, check_row, connect, journal_faults, lock_holder, log_path, read_log
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
-from referee.journal.log import log_path, read_log
 from referee.journal.reader import read_journal
 from referee.journal.recovery import loss_of
 from tests.effort import cases

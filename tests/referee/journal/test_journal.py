@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from referee.errors import EventError, JournalDisplacedError, JournalError, JournalFullError, JournalReadOnlyError
 from referee.journal import database
 from referee.journal.backups import back_up
-from referee.journal.database import connect
+from referee.journal.database import connect, log_path
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue, encode
 from referee.journal.journal import BufferedJournal, Journal, _FileState
-from referee.journal.log import log_path
 from referee.journal.reader import GameSummary, read_journal
 from referee.settings.conversions import evidence_limits
 from referee.settings.settings import JournalSection

@@ -31,8 +31,6 @@ from referee.sensing.health import SensorSnapshot
 from referee.sensing.readers import NO_CAMERA, FusedReader, SensorReader, TickSource
 from referee.session.feed import TableSnapshot
 from referee.session.log import new_game_event
-from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
-from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.session.ports import ServiceSettings
 from referee.session.service import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from simulator.play.game import GameOptions

@@ -37,18 +37,17 @@ from referee.commands.values import (
 )
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import event_lines
 from referee.journal.fold import DrawOffer, fold, offer_after
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
+from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
 from referee.runtime.builder import open_session
 from referee.session.announcer import CONFIRM_S
 from referee.session.feed import TableSnapshot
 from referee.session.log import correction_event, misread_event
-from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import Service
+from referee.session.service import LoopPorts, Service, run
 from simulator.enrolment import set_up_image
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler

@@ -13,9 +13,9 @@ from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from referee.clocks import ClockFace, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
-from referee.journal.exports import event_lines
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.service_table import FPS, Table, wall_clock

@@ -17,8 +17,8 @@ from referee.errors import CorrectionError, FieldError, JournalFullError
 from referee.hints.advice import HintSettings, HintStrength
 from referee.journal.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
-from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
+from referee.session.service import LoopPorts, carry_out_commands, run
 from tests.referee.service_table import START, kinds_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError, NotLocatedError
 from vision.frame import Frame

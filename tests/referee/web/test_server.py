@@ -27,7 +27,7 @@ from referee.cli.context import chosen_page
 from referee.errors import PageError
 from referee.settings.settings import PageOptions, PageSection
 from referee.web.access import Role
-from referee.web.connections import RESERVED_FILES, ConnectionLimits, Door
+from referee.web.guard import RESERVED_FILES, ConnectionLimits, Door
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
 from tests.guard import GUARD_S
 from tests.referee.web.page_table import port_of, snapshot_of
