@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -142,28 +141,6 @@ def read_phrase(english: str, value: object) -> str:
 def phrase_json(text: str) -> list[object] | None:
     """Give a text's ``Phrase.to_json``; ``None`` for a text that is no phrase."""
     return text.to_json() if isinstance(text, Phrase) else None
-
-
-_PHRASE_FOLLOWS = "\x1f"
-"""Separates a stored text from its phrase; no text that is shown has such a character."""
-
-
-def text_to_store(text: str) -> str:
-    """Return a text to store in one piece, with its phrase if it has parts."""
-    return f"{text}{_PHRASE_FOLLOWS}{json.dumps(text.to_json())}" if isinstance(text, Phrase) and text.parts else text
-
-
-def stored_text(stored: str) -> str:
-    """Return the text, or the phrase, that ``text_to_store`` gave.
-
-    >>> stored_text(text_to_store(Phrase("marker {number}", 2))).template
-    'marker {number}'
-    """
-    english, _, phrase = stored.partition(_PHRASE_FOLLOWS)
-    try:
-        return read_phrase(english, json.loads(phrase)) if phrase else english
-    except ValueError:
-        return english
 
 
 def _read(value: object, depth: int) -> str:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from common.phrases import read_phrase, stored_text, text_to_store
-from hall.database import Database, Transaction
+from common.phrases import read_phrase
+from hall.database import Database, Transaction, stored_text, text_to_store
 from hall.tournament.values import Score
 from referee.journal.events import PHRASES, STATE_CHANGING, STOPPED, EventKind
 from referee.mqtt.topics import TableEvent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import threading
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from common.phrases import Phrase, read_phrase
 from referee.errors import HallStoreError
 
 POSTGRESQL = ("postgresql://", "postgres://")
@@ -63,6 +65,28 @@ SCHEMA = (
         journal TEXT NOT NULL, number BIGINT NOT NULL, PRIMARY KEY (tournament, round, board))""",
 )
 """One statement each. ``seat`` is a table's id: ``table`` is a word of SQL itself."""
+
+
+_PHRASE_FOLLOWS = "\x1f"
+"""Separates a stored text from its phrase; no text that is shown has such a character."""
+
+
+def text_to_store(text: str) -> str:
+    """Return a text to store in one piece, with its phrase if it has parts."""
+    return f"{text}{_PHRASE_FOLLOWS}{json.dumps(text.to_json())}" if isinstance(text, Phrase) and text.parts else text
+
+
+def stored_text(stored: str) -> str:
+    """Return the text, or the phrase, that ``text_to_store`` gave.
+
+    >>> stored_text(text_to_store(Phrase("marker {number}", 2))).template
+    'marker {number}'
+    """
+    english, _, phrase = stored.partition(_PHRASE_FOLLOWS)
+    try:
+        return read_phrase(english, json.loads(phrase)) if phrase else english
+    except ValueError:
+        return english
 
 
 class Transaction:

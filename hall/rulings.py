@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from common.phrases import stored_text, text_to_store
-from hall.database import Database
+from hall.database import Database, stored_text, text_to_store
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import Answer
 

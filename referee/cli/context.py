@@ -28,7 +28,6 @@ from common.phrases import Phrase, listed
 from common.program import PROGRAM
 from common.shown_text import shown
 from referee.errors import ConfigError
-from referee.languages import LANGUAGES, Say, sentences, system_language
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from engine.values import OptionValue, Player
     from referee.journal.journal import Journal
     from referee.journal.reader import JournalReader
+    from referee.languages import Say
     from referee.settings.configuration import Configuration
     from referee.settings.settings import PageOptions, PageSection
 
@@ -72,6 +72,7 @@ class CommandContext:
     @cached_property
     def language(self) -> str:
         """The language of the terminal: the settings', or else the system's."""
+        from referee.languages import LANGUAGES, system_language
         from referee.settings.sources import written_language
 
         with suppress(ConfigError):
@@ -83,6 +84,9 @@ class CommandContext:
     @property
     def translate(self) -> Say:
         """Translates one of the referee's sentences into the language of the terminal."""
+        # Here, because help needs no language.
+        from referee.languages import sentences
+
         return sentences(self.language)
 
     def spoken(self, text: str) -> str:

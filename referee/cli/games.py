@@ -52,7 +52,10 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
             playing,
             "Game {number}, {game} ({players}): {turns}.",
             "Game {number}, {game}: {turns}.",
-            **{"number": number, "game": game.title, "players": playing, "turns": counted(len(folded.turns), "turn")},
+            number=number,
+            game=game.title,
+            players=playing,
+            turns=counted(len(folded.turns), "turn"),
         )
     )
     tell = Names.of(game, names).telling(cli.spoken)

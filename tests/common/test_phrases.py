@@ -221,7 +221,9 @@ def _wrong(source: str) -> Iterator[str]:
         ):
             first = 1 if called == "either" else 0
             last = first + (2 if called == "either" else 1)
-            values, named = len(node.args) - last, {each.arg for each in node.keywords}
+            given = (each.value if isinstance(each, ast.Starred) else each for each in node.args[last:])
+            values = sum(len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given)
+            named = {each.arg for each in node.keywords}
             for text in node.args[first:last]:
                 if isinstance(text, ast.Constant) and isinstance(text.value, str) and (values > 0 or named):
                     names = {found[1] for found in PLACEHOLDER.finditer(text.value)} - named
@@ -238,7 +240,9 @@ def test_phrases_have_as_many_parts_as_placeholders(room: str) -> None:
 
 def test_a_phrase_with_a_part_too_few_is_noticed() -> None:
     assert list(_wrong('Phrase("{one} and {two}", 1)'))
+    assert list(_wrong('Phrase("{one}, {two}, {three}", 1, *(2,))'))
     assert not list(_wrong('either(True, "{one}", "{one} only", 1)'))
+    assert not list(_wrong('Phrase("{one}, {two}, {three}", *(1, 2), 3)'))
 
 
 # What others wrote is shown and accepted without commands to a terminal.

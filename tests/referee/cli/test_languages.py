@@ -60,7 +60,7 @@ def untranslated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
             missing.append(text)
         return german(text)
 
-    monkeypatch.setattr("referee.cli.context.sentences", lambda _: said)
+    monkeypatch.setattr("referee.languages.sentences", lambda _: said)
     yield missing
     assert not missing
 
