@@ -17,17 +17,7 @@ from engine.errors import EngineError
 from engine.options import read_options
 from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.values import OptionValue, Roll
-from referee.cli.context import (
-    GAME,
-    OUTPUT_FILE,
-    READABLE_FILE,
-    WholeNumber,
-    output,
-    parse_options,
-    progress_output,
-    rule_option,
-    say,
-)
+from referee.cli import context as cli
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.settings.conversions import read_text
 
@@ -35,8 +25,8 @@ _MOST_COLUMNS = 100
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@rule_option
+@click.argument("game_name", metavar="GAME", type=cli.GAME)
+@cli.rule_option
 @click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
 def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
     """Summarise a game's rules.
@@ -49,7 +39,7 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
       ./run tools rules deblockle --by-id
     """
     game = registry.load(game_name)
-    given = parse_options(game, options)
+    given = cli.parse_options(game, options)
     named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
     width = _width()
     wrapped = (textwrap.fill(line, width, subsequent_indent="    ", break_on_hyphens=False) for line in named)
@@ -73,7 +63,7 @@ def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterat
 
 def _width() -> int:
     """Return how many columns a line of text may have."""
-    return min(_MOST_COLUMNS, output().width)
+    return min(_MOST_COLUMNS, cli.output().width)
 
 
 def _format_value(value: OptionValue) -> str:
@@ -83,7 +73,7 @@ def _format_value(value: OptionValue) -> str:
 _GAME = click.option(
     "--game",
     "game_name",
-    type=GAME,
+    type=cli.GAME,
     default="blokus-dice",
     show_default=True,
     metavar="GAME",
@@ -104,24 +94,24 @@ def sheet_command() -> None:
 
 @sheet_command.command(cls=ExampleCommand)
 @_GAME
-@click.option("--out", "--output", "output", type=OUTPUT_FILE, help="The file to write.  [default: print it]")
-def new(game_name: str, output: Path | None) -> None:
+@click.option("--out", "--output", "out", type=cli.OUTPUT_FILE, help="The file to write.  [default: print it]")
+def new(game_name: str, out: Path | None) -> None:
     """Write a copy of the built-in sheet, to change it.
 
     Examples:
       ./run tools sheet new --out ours.toml
     """
     text = _sheet_file(game_name).text()
-    if output is None:
+    if out is None:
         click.echo(text, nl=False)
         return
-    write_durably(output, text)
-    checking = f"./run tools sheet check {shlex.quote(str(output))} --game {game_name}"
-    say(f"The description is in {output}. Change it, then: {checking}")
+    write_durably(out, text)
+    checking = f"./run tools sheet check {shlex.quote(str(out))} --game {game_name}"
+    cli.say(f"The description is in {out}. Change it, then: {checking}")
 
 
 @sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=READABLE_FILE)
+@click.argument("file", type=cli.READABLE_FILE)
 @_GAME
 def check(file: Path, game_name: str) -> None:
     """Check a sheet file; every fault is named with its line.
@@ -139,7 +129,7 @@ def check(file: Path, game_name: str) -> None:
 
 
 @sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=READABLE_FILE, required=False)
+@click.argument("file", type=cli.READABLE_FILE, required=False)
 @_GAME
 def show(file: Path | None, game_name: str) -> None:
     """Draw a sheet file, or the built-in sheet.
@@ -180,12 +170,12 @@ _SHOWN_FROM_DEPTH = 3
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@click.option("--depth", type=WholeNumber(min=0), required=True, help="How many whole turns.")
+@click.argument("game_name", metavar="GAME", type=cli.GAME)
+@click.option("--depth", type=cli.WholeNumber(min=0), required=True, help="How many whole turns.")
 @click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
 @click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
 @click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")
-@rule_option
+@cli.rule_option
 @click.option("--split", "is_split", is_flag=True, help="Show the count of each first turn.")
 def perft_command(
     game_name: str,
@@ -208,7 +198,7 @@ def perft_command(
       ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
     """
     game = registry.load(game_name)
-    given = parse_options(game, options)
+    given = cli.parse_options(game, options)
     if position is not None and given:
         raise click.UsageError("a position carries its own options; give --position or --option, not both.")
     state = game.rules.new(given) if position is None else game.notation.parse_state(position)
@@ -223,7 +213,7 @@ def perft_command(
 def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
     turns, counts = counts_of_first_turns(game, start, depth, roll)
     total = 0
-    console = progress_output()
+    console = cli.progress_output()
     is_shown = console.is_terminal and depth >= _SHOWN_FROM_DEPTH
     with Progress(console=console, transient=True, disable=not is_shown) as progress:
         shown = progress.track(counts, len(turns), description="counting")

@@ -22,7 +22,6 @@ from hardware.pin_map import ButtonRole
 from referee.clocks import TimeControl
 from referee.commands import entries
 from referee.commands import values as commands
-from referee.commands.values import CommandQueue, Press, QueuedCommand
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
@@ -120,7 +119,7 @@ class Service(Generic[StateT, TurnT]):
         """The game's number in the journal."""
         return self._log.number
 
-    def carry_out(self, submitted: QueuedCommand) -> list[Verdict]:
+    def carry_out(self, submitted: commands.QueuedCommand) -> list[Verdict]:
         """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events.
 
         A command from somebody who has not seen the newest change is refused.
@@ -200,7 +199,7 @@ class Service(Generic[StateT, TurnT]):
             number = self._log.number
             raise CorrectionError("game {number} was stopped; `./run games resume {number}` goes on with it", number)
 
-    def refuse(self, submitted: QueuedCommand, words: str) -> None:
+    def refuse(self, submitted: commands.QueuedCommand, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
         self._announcer.alarm(words)
         submitted.respond(commands.Reply(words, refused=True))
@@ -647,7 +646,7 @@ class LoopPorts:
     """
 
     wait: Callable[[float], object]
-    commands: CommandQueue
+    commands: commands.CommandQueue
     buttons: Callable[[], Iterable[str]] = lambda: ()
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = lambda _frame, _verdicts: None
     stop: Callable[[], bool] = lambda: False
@@ -703,7 +702,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             sequence = max(sequence + 1, frame.sequence)
             frame = replace(frame, sequence=sequence)
         presses = _take_presses(ports)
-        roles = {pressed.command.role for pressed in presses if isinstance(pressed.command, Press)}
+        roles = {pressed.command.role for pressed in presses if isinstance(pressed.command, commands.Press)}
         verdicts = service.step(frame, ends_turn=ButtonRole.END_TURN in roles)
         for pressed in presses:
             verdicts += service.carry_out(pressed)
@@ -718,20 +717,20 @@ def _wait_blind(service: Service[Any, Any], ports: LoopPorts, error: str | None)
     if error is not None:
         service.say_trouble(Phrase("{error}. The game is kept as it is and goes on when the camera is back.", error))
     for pressed in _take_presses(ports):
-        if isinstance(pressed.command, Press) and pressed.command.role in _WITHOUT_PICTURE:
+        if isinstance(pressed.command, commands.Press) and pressed.command.role in _WITHOUT_PICTURE:
             service.carry_out(pressed)
         else:
             service.refuse(pressed, _CAMERA_AWAY)
 
 
-def _take_presses(ports: LoopPorts) -> list[QueuedCommand]:
+def _take_presses(ports: LoopPorts) -> list[commands.QueuedCommand]:
     """Return the presses that have been held back long enough, with those of the polled buttons."""
     for role in ports.buttons():
-        ports.commands.submit(Press(ButtonRole(role)))
+        ports.commands.submit(commands.Press(ButtonRole(role)))
     return ports.commands.take_presses()
 
 
-def carry_out_commands(service: Service[Any, Any], commands: CommandQueue) -> None:
+def carry_out_commands(service: Service[Any, Any], commands: commands.CommandQueue) -> None:
     """Carry out the commands that need no frame, and show a finished hint."""
     for submitted in commands.take():
         service.carry_out(submitted)

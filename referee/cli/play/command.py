@@ -27,50 +27,9 @@ from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
 from engine.values import Announcement, OptionValue, Player, Roll, Strength
 from hardware.pin_map import ANNOUNCING_BUTTONS
-from referee.cli.context import (
-    GAME,
-    READABLE_FILE,
-    STRENGTH,
-    YES,
-    YES_OR_NO,
-    CommandContext,
-    Number,
-    WholeNumber,
-    agrees,
-    check_output,
-    parse_options,
-    print_legend,
-    print_state,
-    progress_output,
-    read_sides,
-    rule_option,
-    say,
-    spoken,
-    utc_now,
-)
+from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
-from referee.cli.play.game import (
-    HELP,
-    GameFile,
-    GameHistory,
-    PlaySettings,
-    Program,
-    UnfinishedGame,
-    announcement_in,
-    confirmation_question,
-    draw_roll,
-    ending_sentence,
-    game_of_record,
-    own_file,
-    program_rng,
-    read_players,
-    read_text,
-    refusal,
-    refusal_reasons,
-    split_player,
-    turns_of,
-    unfinished_game,
-)
+from referee.cli.play import game as play
 from referee.cli.rules import rule_lines
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
@@ -87,14 +46,14 @@ class PlaySession:
 
     def __init__(
         self,
-        so_far: GameHistory,
-        settings: PlaySettings,
+        so_far: play.GameHistory,
+        settings: play.PlaySettings,
         ask: Callable[[str], str | None],
-        say: Callable[[str], None],
+        tell: Callable[[str], None],
         clock: Clock,
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
-        keep: Callable[[GameHistory], None] = lambda _: None,
-        go_on_with: Callable[[GameHistory, Path], None] = lambda _, __: None,
+        keep: Callable[[play.GameHistory], None] = lambda _: None,
+        go_on_with: Callable[[play.GameHistory, Path], None] = lambda _, __: None,
         draw: Callable[[Game[Any, Any], Any, Say], None] = lambda _, __, ___: None,
         translate: Say = str,
     ) -> None:
@@ -108,7 +67,7 @@ class PlaySession:
         self.so_far = so_far.with_programs(settings.programs)
         self._settings = settings
         self._ask = ask
-        self._print = say
+        self._print = tell
         self._clock = clock
         self._waiting = waiting
         self._keep = keep
@@ -154,7 +113,7 @@ class PlaySession:
             self._keep(self.so_far)
             self._say("")
             self._draw()
-            self._say(ending_sentence(self._game, self._state, self.so_far.display_name))
+            self._say(play.ending_sentence(self._game, self._state, self.so_far.display_name))
             ended = self.so_far
             while self._going_on and self.so_far is ended:
                 self._offer_choices_after_end()
@@ -196,8 +155,8 @@ class PlaySession:
         else:
             self._quit()
 
-    def _let_play(self, player: Player, program: Program) -> None:
-        rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
+    def _let_play(self, player: Player, program: play.Program) -> None:
+        rng = play.program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(self._translate(Phrase("{player} is thinking", self.so_far.display_name(player)))):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
         told = self._take_step(choice.turn)
@@ -228,7 +187,7 @@ class PlaySession:
         if awaits_roll and word.lower() == "roll" and dice:
             line = dice.strip()
         # A turn's column is counted from after the player's name.
-        read = line if awaits_roll else split_player(self._game, self._state, line)[1]
+        read = line if awaits_roll else play.split_player(self._game, self._state, line)[1]
         self._carry_out(lambda: self._execute_line(line, awaits_roll=awaits_roll), read)
 
     def _carry_out(self, action: Callable[[], None], typed: str) -> None:
@@ -236,7 +195,7 @@ class PlaySession:
             action()
         except (EngineError, PlayError) as error:
             self._refused = error
-            for refused in refusal(error, typed, self._translate):
+            for refused in play.refusal(error, typed, self._translate):
                 self._say(refused)
             candidates = error.candidates if isinstance(error, AmbiguousError) else ()
             if 0 < len(candidates) <= self._settings.most_listed:
@@ -245,12 +204,12 @@ class PlaySession:
     def _agrees(self, question: str) -> bool:
         """Ask a yes-or-no question."""
         asked = self.so_far.tell(question, self._translate)
-        return (self._ask(f"{asked} [{self._translate(YES_OR_NO[False])}] ") or "").strip().lower() in YES
+        return (self._ask(f"{asked} [{self._translate(cli.YES_OR_NO[False])}] ") or "").strip().lower() in cli.YES
 
     def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
         command = self._commands.get(word.lower())
-        said = announcement_in(self._game, line)
+        said = play.announcement_in(self._game, line)
         if command is not None:
             command(rest.strip())
         elif said is not None and said.kind in self._announced_kinds():
@@ -274,7 +233,7 @@ class PlaySession:
         return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
     def _parse_turn(self, line: str) -> Any:
-        named, text = split_player(self._game, self._state, line)
+        named, text = play.split_player(self._game, self._state, line)
         if named in self._settings.programs:
             raise PlayError("{player} is played by a program; it plays when its turn comes", named)
         at, listed = self._listed
@@ -319,7 +278,9 @@ class PlaySession:
         if announcement.player is None and self._settings.programs:
             raise PlayError(Phrase("a program plays, and programs agree to nothing; play on, or resign"))
         after = self.so_far.play(announcement)
-        if announcement.kind in (RESIGN, DRAW) and not self._agrees(confirmation_question(self.so_far, announcement)):
+        if announcement.kind in (RESIGN, DRAW) and not self._agrees(
+            play.confirmation_question(self.so_far, announcement)
+        ):
             self._say(Phrase("The game goes on."))
             return
         self.so_far = after
@@ -358,7 +319,7 @@ class PlaySession:
         if self._hint is not None and self._hint[0] == at:
             hint, is_first = self._hint[1], False
         else:
-            rng = program_rng(self._settings.seed, "hint", at)
+            rng = play.program_rng(self._settings.seed, "hint", at)
             with self._waiting(self._translate(Phrase("looking for a hint"))):
                 hint = self._game.advice.hint(
                     self._state,
@@ -380,7 +341,7 @@ class PlaySession:
                 raise PlayError("{game} has no dice; play a turn.", self._game.title)
             raise PlayError(Phrase("It is not time to roll; play a turn."))
         number = self.so_far.rolls
-        roll = draw_roll(self._game, self._state, self._settings.seed, number)
+        roll = play.draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
         told = self._take_step(roll)
         self._say(Phrase("{player} rolls {roll}", self.so_far.display_name(player), format_roll(roll)))
@@ -399,7 +360,7 @@ class PlaySession:
         unneeded = [] if self._game.dice else ["  roll "]
         unneeded += [] if self._settings.gives_hints else ["  hint "]
         unneeded += [] if len(self._players_after_roll()) > 1 else ["Where several "]
-        for line in HELP:
+        for line in play.HELP:
             if not line.startswith(tuple(unneeded)):
                 self._say(line)
         if not self._is_over:
@@ -423,7 +384,7 @@ class PlaySession:
         if self._refused is None:
             self._say(Phrase("Nothing was refused since the last turn."))
             return
-        for line in refusal_reasons(self._game, self._refused):
+        for line in play.refusal_reasons(self._game, self._refused):
             self._say(line)
 
     def _resign(self, player: str) -> None:
@@ -476,13 +437,13 @@ class PlaySession:
             raise PlayError(Phrase("a file is needed, such as `load game.txt`"))
         file = Path(name)
         try:
-            text = read_text(file)
+            text = play.read_text(file)
         except UnreadableError as error:
             self._say(Phrase("Not loaded: {error}", error))
         except (OSError, ValueError) as error:
             self._say(Phrase("Not loaded: {file}: {error}", name, getattr(error, "strerror", None) or error))
         else:
-            loaded = game_of_record(self._game, text, ())
+            loaded = play.game_of_record(self._game, text, ())
             self._go_on_with(loaded, file)
             self.so_far = loaded.with_programs(self._settings.programs)
             self._hint = None
@@ -502,7 +463,7 @@ def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) 
     """Return the legal turns to list automatically; none if there are too many or listing them takes seconds."""
     if most == 0 or game.lists_turns_slowly:
         return ()
-    turns = turns_of(game, state, player)
+    turns = play.turns_of(game, state, player)
     return turns if len(turns) <= most else ()
 
 
@@ -514,7 +475,7 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
         return (), Phrase(
             "The dice come first; {number} rolls are possible, such as {roll}.", len(rolls), format_roll(rolls[0].roll)
         )
-    turns = turns_of(game, state, game.rules.players_to_move(state)[0])
+    turns = play.turns_of(game, state, game.rules.players_to_move(state)[0])
     searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
     fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
     found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
@@ -545,7 +506,7 @@ def examples(game: Game[Any, Any], state: Any) -> list[str]:
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
         return [format_roll(possible.roll) for possible in _first_middle_last(dice.possible_rolls(state))]
-    turns = turns_of(game, state, game.rules.players_to_move(state)[0])
+    turns = play.turns_of(game, state, game.rules.players_to_move(state)[0])
     return [game.notation.format_turn(turn) for turn in _first_middle_last(turns)]
 
 
@@ -559,8 +520,8 @@ _RECORD = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", type=GAME, required=False)
-@rule_option
+@click.argument("game_name", metavar="[GAME]", type=cli.GAME, required=False)
+@cli.rule_option
 @click.option(
     "--player", "players", multiple=True, metavar="SIDE=WHO",
     help="Who plays: person (default), hint, hint:gentle, hint:fair, hint:strong, random.",
@@ -568,27 +529,27 @@ _RECORD = click.Path(path_type=Path, dir_okay=False)
 @click.option("--name", "names", multiple=True, metavar="SIDE=NAME", help="A name for the record, such as gold=Ann.")
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
               "[default: typed where a person plays]")  # fmt: skip
-@click.option("--seed", type=WholeNumber(min=0), help="Draws the dice and the programs' turns.")
-@click.option("--strength", type=STRENGTH, help="How good hints are.  "
+@click.option("--seed", type=cli.WholeNumber(min=0), help="Draws the dice and the programs' turns.")
+@click.option("--strength", type=cli.STRENGTH, help="How good hints are.  "
               "[default: as in the settings]")  # fmt: skip
-@click.option("--time", "seconds", type=Number(0.01, 600), help="Seconds that a hint may take.  "
+@click.option("--time", "seconds", type=cli.Number(0.01, 600), help="Seconds that a hint may take.  "
               "[default: as in the settings]")  # fmt: skip
 @click.option("--no-hints", is_flag=True, help="Disable hints.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
 @click.option("--set-up", "set_up", metavar="HOW", help="Begin with pieces rolled (`rolled`), as the options say "
               "(`usual`), or as yours stand, such as \"c1=stop e1=x …\".  [default: rolled at a terminal]")  # fmt: skip
-@click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
+@click.option("--load", type=cli.READABLE_FILE, help="Go on with the game of this record.")
 @click.option("--record", "record_file", type=_RECORD, help="Where to keep the game.  [default: GAME-TIME.txt]")
 @click.option("--force", is_flag=True, help="Overwrite an existing --record file.")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")
-@click.option("--list", "most_listed", type=WholeNumber(0, 200), default=12, show_default=True,
+@click.option("--list", "most_listed", type=cli.WholeNumber(0, 200), default=12, show_default=True,
               help="List the legal turns, numbered, if there are at most this many.")  # fmt: skip
-@click.option("--turns", "most_turns", type=WholeNumber(1), default=10_000, show_default=True,
+@click.option("--turns", "most_turns", type=cli.WholeNumber(1), default=10_000, show_default=True,
               help="Stop once the game has this many turns.")  # fmt: skip
 @click.pass_obj
 def play_command(
-    context: CommandContext,
+    context: cli.CommandContext,
     game_name: str | None,
     options: tuple[str, ...],
     players: tuple[str, ...],
@@ -628,29 +589,29 @@ def play_command(
     resumed = None if game_name or has_own_start or has_own_rules else _game_to_resume(None, is_asked=_is_asked())
     game = registry.load(game_name or (resumed.game if resumed else _game_of_record(load)))
     tags = _tags(game, names)
-    start_options = parse_options(game, options)
+    start_options = cli.parse_options(game, options)
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    given = read_sides(game, players, "teal=hint")
-    programs = read_players(given, seconds, best, time.monotonic)
+    given = cli.read_sides(game, players, "teal=hint")
+    programs = play.read_players(given, seconds, best, time.monotonic)
     is_played_by_people = not programs.keys() >= set(who_plays(game, game.rules.new(start_options)))
     if resumed is None and not has_own_start and is_played_by_people:
         # A game begun before would ignore the options and set-up.
         resumed = _game_to_resume(game.name, is_asked=_is_asked() and not has_own_rules)
     if resumed is not None:
         load = resumed.path
-        programs = read_players({**resumed.programs, **given}, seconds, best, time.monotonic)
+        programs = play.read_players({**resumed.programs, **given}, seconds, best, time.monotonic)
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     if load is None and position is None:
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
-        so_far = GameHistory(game, _start(game, start_options, set_up or usual, seed), tags=tags)
+        so_far = play.GameHistory(game, _start(game, start_options, set_up or usual, seed), tags=tags)
     else:
         so_far = _initial_game(game, position, load, tags)
-    file = GameFile(record_file or (own_file(load, so_far) if load else None), utc_now, _print_whole)
+    file = play.GameFile(record_file or (play.own_file(load, so_far) if load else None), cli.utc_now, _print_whole)
     file.begin(so_far)
     is_watched = programs.keys() >= set(_playing(so_far, programs))
-    settings = PlaySettings(
+    settings = play.PlaySettings(
         programs=programs,
         draws_dice=dice == "roll" or (dice is None and is_watched),
         seed=seed,
@@ -660,18 +621,18 @@ def play_command(
         most_listed=most_listed,
         most_turns=most_turns,
     )
-    say(Phrase("{game}, seed {seed}. `help` lists what can be typed.", game.title, seed))
-    print_legend(game)
+    cli.say(Phrase("{game}, seed {seed}. `help` lists what can be typed.", game.title, seed))
+    cli.print_legend(game)
     session = PlaySession(
         so_far,
         settings,
         _line_reader(),
-        say,
+        cli.say,
         time.monotonic,
         _show_waiting,
         keep=(lambda _: None) if no_record else file.keep,
         go_on_with=(lambda _, __: None) if no_record else file.go_on_with,
-        draw=print_state,
+        draw=cli.print_state,
         translate=context.translate,
     )
     try:
@@ -683,23 +644,23 @@ def play_command(
 
 def _print_whole(text: str) -> None:
     """Print a text as it is, such as a record."""
-    click.echo(spoken(text))
+    click.echo(cli.spoken(text))
 
 
 def _show_waiting(words: str) -> AbstractContextManager[object]:
     """Show that an operation takes some time."""
     # rich would take square brackets in a name for its markup.
-    return progress_output().status(Text(words))
+    return cli.progress_output().status(Text(words))
 
 
 def _check_record_option(file: Path, *, no_record: bool, is_free: bool) -> None:
     """Raise click's UsageError or BadParameter unless the game can be kept in this file."""
     if no_record:
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
-    check_output(file, force=is_free)
+    cli.check_output(file, force=is_free)
 
 
-def _close(file: GameFile, so_far: GameHistory, programs: Mapping[str, str]) -> None:
+def _close(file: play.GameFile, so_far: play.GameHistory, programs: Mapping[str, str]) -> None:
     """Save the game for the last time, and say where it is kept; raises OSError if the disk fails."""
     file.close(so_far)
     if file.is_written:
@@ -707,7 +668,7 @@ def _close(file: GameFile, so_far: GameHistory, programs: Mapping[str, str]) -> 
         said = [Phrase("Kept as {file}.", file.path)]
         if goes_on and file.path:
             said.append(Phrase("{command} goes on.", _load_command(so_far.game.name, file.path, programs)))
-        say(joined(said))
+        cli.say(joined(said))
 
 
 def _load_command(game: str, file: Path, programs: Mapping[str, str]) -> str:
@@ -720,27 +681,27 @@ def _is_asked() -> bool:
     return sys.stdin.isatty()
 
 
-def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | None:
+def _game_to_resume(game: str | None, *, is_asked: bool) -> play.UnfinishedGame | None:
     """Return the unfinished game that the person wants to resume; if nobody ``is_asked``, mention it.
 
     ``game`` is the game's name, ``None`` for any.
     """
-    found = unfinished_game(game, Path())
+    found = play.unfinished_game(game, Path())
     if found is None:
         return None
     if not is_asked:
         how = _load_command(found.game, found.path, found.programs)
-        say(Phrase("Not finished: {game}. {command} goes on with it.", found.description, how))
+        cli.say(Phrase("Not finished: {game}. {command} goes on with it.", found.description, how))
         return None
-    goes_on = agrees(Phrase("A game is not finished ({game}). Go on with it?", found.description), default=True)
+    goes_on = cli.agrees(Phrase("A game is not finished ({game}). Go on with it?", found.description), default=True)
     return found if goes_on else None
 
 
 def _game_of_record(load: Path | None) -> str:
     """Return the game of a record; raises click's MissingParameter without one, and the errors of reading it."""
     if load is None:
-        raise click.MissingParameter(GAME.listed(), param_hint="GAME", param_type="argument")
-    return records.read(read_text(load)).game
+        raise click.MissingParameter(cli.GAME.listed(), param_hint="GAME", param_type="argument")
+    return records.read(play.read_text(load)).game
 
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
@@ -762,14 +723,14 @@ def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed
 
 def _initial_game(
     game: Game[Any, Any], position: str | None, load: Path | None, tags: tuple[tuple[str, str], ...]
-) -> GameHistory:
+) -> play.GameHistory:
 
     if load is not None:
-        return game_of_record(game, read_text(load), tags)
-    return GameHistory(game, game.notation.parse_state(position or ""), tags=tags)
+        return play.game_of_record(game, play.read_text(load), tags)
+    return play.GameHistory(game, game.notation.parse_state(position or ""), tags=tags)
 
 
-def _playing(so_far: GameHistory, programs: Iterable[str]) -> tuple[str, ...]:
+def _playing(so_far: play.GameHistory, programs: Iterable[str]) -> tuple[str, ...]:
     """Return who plays in the game; raises click's BadParameter for a program's side that doesn't."""
     playing = who_plays(so_far.game, so_far.start)
     idle = [player for player in programs if player not in playing]
@@ -780,8 +741,8 @@ def _playing(so_far: GameHistory, programs: Iterable[str]) -> tuple[str, ...]:
 
 def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return the record's tags: the date and the players' names."""
-    tags = [("Date", f"{utc_now().astimezone():%Y-%m-%d}")]
-    for side, name in read_sides(game, names).items():
+    tags = [("Date", f"{cli.utc_now().astimezone():%Y-%m-%d}")]
+    for side, name in cli.read_sides(game, names).items():
         if not is_one_line(name):
             raise click.BadParameter(f"the name {name!r} can't be written in a record")
         tags.append((side.capitalize(), name))

@@ -397,7 +397,7 @@ def test_the_rules_name_every_rule_by_its_id(play, game):
 
 
 def test_the_rules_fit_a_narrow_terminal(monkeypatch):
-    monkeypatch.setattr("referee.cli.rules.output", lambda: Console(width=40))
+    monkeypatch.setattr("referee.cli.context.output", lambda: Console(width=40))
     lines = "\n".join(rule_lines(registry.load("deblockle"), {})).split("\n")
     assert 30 < max(map(len, lines)) <= 40
 
