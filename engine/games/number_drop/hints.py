@@ -535,7 +535,7 @@ class _HintSearch:
         candidate = ending.candidate
         reason = reason_of(self._sheet, candidate, x_counts=state.options.x_counts_above_line, is_last=True)
         if not state.options.solo and is_alone(state, player) and candidate.value > most_of_others(state, player):
-            reason = "wins"
+            reason = Phrase("wins")
         return Hint(candidate.turn, reason, candidate.value, _POINTS, 1.0 if ending.proven else 0.5)
 
 
