@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain, islice, pairwise
 from typing import Self
 
-PLACEHOLDER = re.compile(r"\{(\w+)(?:!([rcbl]+))?(?::([^{}]+))?\}")
+PLACEHOLDER = re.compile(r"\{(\w+)(?:!([rcblv]+))?(?::([^{}]+))?\}")
 """A placeholder: its part's name, how it is written (``Phrase``), and in translations the form that is asked for."""
 UNCHANGED = "as it is"
 """The form of parts that are copied: what somebody typed, a name, a turn's notation."""
@@ -26,8 +26,8 @@ class Phrase(str):
     """An English text that keeps its template and its parts, so that it can be translated.
 
     Parts fill ``{name}`` in the template, by name or in its order; a template without parts is used as it is.
-    ``{name!r}`` quotes a part, which isn't translated then, ``{name!c}`` capitalizes it, ``{name!l}`` begins it with a
-    small letter, ``{name!b}`` takes its full stop away.
+    ``{name!r}`` quotes a part, which isn't translated then, ``{name!v}`` only keeps it untranslated, ``{name!c}``
+    capitalizes it, ``{name!l}`` begins it with a small letter, ``{name!b}`` takes its full stop away.
     In a translation, ``{name:en}`` asks for the form ``en`` of a part (gettext's context), ``{name:as it is}`` copies
     it. A part without a form is said in the form of the whole.
 
@@ -78,20 +78,18 @@ class Phrase(str):
         """Prepend a text; both stay translatable."""
         return joined((other, self), "")
 
-    def translated(self, find: Find, form: str = "") -> str | None:
-        """Translate the text; ``None`` if there is no translation of a template. Other parts without one are copied."""
+    def translated(self, find: Find, form: str = "") -> str:
+        """Translate the text. A phrase stays English if its template has no translation, and so do other parts."""
         template = find(self.template, form) if _LETTER.search(_bare(self.template)) else self.template
         if template is None or not self.parts:
-            return template
-        quoted = {name for name, how, _ in _placeholders(self.template) if "r" in how}
+            return template or str.__str__(self)
+        copied = {name for name, how, _ in _placeholders(self.template) if "r" in how or "v" in how}
         said = []
         for text, name, how, wanted in _split(template):
             said.append(text)
             part = self.parts.get(name) if name else None
             if part is not None:
-                spoken = part if name in quoted else _translated_part(part, find, wanted or form)
-                if spoken is None:
-                    return None
+                spoken = part if name in copied else _translated_part(part, find, wanted or form)
                 said.append(_written(spoken, how))
         return "".join(said)
 
@@ -101,15 +99,10 @@ class Phrase(str):
         return [self.template, parts] if parts else [self.template]
 
     def with_parts(self, change: Callable[[str, str, str], str]) -> Phrase:
-        """Change the parts that are no phrases, at every depth.
-
-        ``change`` gets the template's text before the part, the part, and the text after it.
-        """
+        """Change the parts: ``change`` gets the template's text before a part, the part, and the text after it."""
         parts = dict(self.parts)
-        pieces = _split(self.template)
-        for (before, name, _, _), (after, _, _, _) in pairwise(pieces):
-            part = self.parts.get(name, "")
-            parts[name] = part.with_parts(change) if isinstance(part, Phrase) else change(before, part, after)
+        for (before, name, _, _), (after, _, _, _) in pairwise(_split(self.template)):
+            parts[name] = change(before, self.parts.get(name, ""), after)
         return Phrase._of(self.template, parts)
 
 
@@ -163,8 +156,7 @@ def _phrase(template: str, parts: Mapping[str, str]) -> Phrase:
     return Phrase._of(template, parts)
 
 
-def _translated_part(part: str, find: Find, form: str) -> str | None:
-    """Translate a part; ``None`` if it is a phrase without a translation."""
+def _translated_part(part: str, find: Find, form: str) -> str:
     if form == UNCHANGED or (form == NAME and not part[:1].islower()):
         return part
     if isinstance(part, Phrase):
@@ -308,11 +300,9 @@ def with_minus(text: object) -> str:
     >>> with_minus("game over: -5 points") == "game over: \N{MINUS SIGN}5 points", with_minus("a1-b2")
     (True, 'a1-b2')
     """
-    said = _NEGATIVE.sub("\N{MINUS SIGN}", f"{text}")
-    if not isinstance(text, Phrase):
-        return said
-    phrase = text.with_parts(lambda _, part, __: _NEGATIVE.sub("\N{MINUS SIGN}", part))
-    return phrase if phrase == said else said
+    if isinstance(text, Phrase):
+        return text.with_parts(lambda before, part, _: part if before[-1:].strip() else with_minus(part))
+    return _NEGATIVE.sub("\N{MINUS SIGN}", f"{text}")
 
 
 _NEGATIVE = re.compile(r"(?<!\S)-(?=\d)")

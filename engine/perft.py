@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from common.phrases import Phrase
 from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
@@ -21,8 +22,8 @@ def read_faces(text: str) -> Roll:
     """Parse a roll's faces, such as ``1,3,4,5,T``, separated by commas or spaces; raises UnreadableError if empty."""
     faces = tuple(text.replace(",", " ").upper().split())
     if not faces:
-        expected = "its faces, separated by commas, such as 4,1"
-        raise UnreadableError(f"cannot read {text!r} as a roll; expected {expected}", 1)
+        expected = Phrase("its faces, separated by commas, such as 4,1")
+        raise UnreadableError(Phrase("cannot read {text!r} as a roll; expected {expected}", text, expected), 1)
     return Roll(faces)
 
 
@@ -39,7 +40,9 @@ def start_of_count(
         start = game.count_from(state, faces, colour)
         return start, _roll_on_table(game, start) or faces
     if colour is not None:
-        raise IllegalTurnError(f"got the colour {colour!r}, but in {game.title} nobody holds one; leave it out")
+        raise IllegalTurnError(
+            Phrase("got the colour {colour!r}, but in {title} nobody holds one; leave it out", colour, game.title)
+        )
     if roll is None:
         return state, _roll_on_table(game, state)
     dice = game.dice_for(roll)
@@ -96,8 +99,13 @@ def _roll_until_turn(game: Game[StateT, TurnT], state: StateT, roll: Roll | None
         if game.dice is None or not game.dice.awaits_roll(state):
             return state
         if roll is None:
-            raise IllegalTurnError(f"{game.title} waits for a roll, and none is given; give the roll to count with")
+            raise IllegalTurnError(
+                Phrase("{title} waits for a roll, and none is given; give the roll to count with", game.title)
+            )
         state = game.dice.rolled(state, roll)
     raise IllegalTurnError(
-        f"rolling {format_roll(roll) if roll else ''} again and again leads to no turn; count with another roll"
+        Phrase(
+            "rolling {faces} again and again leads to no turn; count with another roll",
+            format_roll(roll) if roll else "",
+        )
     )

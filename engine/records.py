@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from common.phrases import Phrase
 from common.shown_text import is_one_line
 from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
@@ -202,7 +203,9 @@ def read(text: str) -> Record:
             if match is None and lines and not tags:
                 raise UnreadableError(_NO_RECORD)
             if match is None:
-                raise UnreadableError(f'line {number}: cannot read {line!r}; expected a tag such as [Gold "Ann"]')
+                raise UnreadableError(
+                    Phrase('line {number}: cannot read {line!r}; expected a tag such as [Gold "Ann"]', number, line)
+                )
             tags.append((match[1], re.sub(r"\\(.)", r"\1", match[2])))
         else:
             lines.append((number, line.partition(";")[0].strip()))
@@ -243,7 +246,7 @@ def _sorted_tags(tags: list[tuple[str, str]], record_format: int) -> tuple[dict[
         if key not in known:
             others.append((name, value))
         elif key in own:
-            raise UnreadableError(f"the record has two tags {key}; expected one")
+            raise UnreadableError(Phrase("the record has two tags {key}; expected one", key))
         else:
             own[key] = value
     return own, others
@@ -256,12 +259,21 @@ def _format_of(tags: list[tuple[str, str]]) -> int:
         return OLDEST_FORMAT
     if not re.fullmatch(r"[0-9]{1,9}", formats[0]) or int(formats[0]) < OLDEST_FORMAT:
         raise UnreadableError(
-            f"the tag Format is {formats[0]!r}; expected a number from {OLDEST_FORMAT} to {NEWEST_FORMAT}"
+            Phrase(
+                "the tag Format is {got!r}; expected a number from {oldest} to {newest}",
+                formats[0],
+                OLDEST_FORMAT,
+                NEWEST_FORMAT,
+            )
         )
     if int(formats[0]) > NEWEST_FORMAT:
         raise UnreadableError(
-            f"the record has format {formats[0]}, and this referee reads formats up to {NEWEST_FORMAT}; "
-            "a newer version of the referee wrote it and can read it"
+            Phrase(
+                "the record has format {format}, and this referee reads formats up to {newest}; a "
+                "newer version of the referee wrote it and can read it",
+                formats[0],
+                NEWEST_FORMAT,
+            )
         )
     return int(formats[0])
 
@@ -272,7 +284,11 @@ def _read_scores(game: Game[Any, Any], text: str) -> tuple[tuple[str, int], ...]
         match = _SCORE.fullmatch(part.strip())
         if match is None or match[1].lower() not in game.players:
             raise UnreadableError(
-                f"the tag Score has {part.strip()!r}; expected a player and points, such as {game.players[0]} 54"
+                Phrase(
+                    "the tag Score has {got!r}; expected a player and points, such as {player} 54",
+                    part.strip(),
+                    game.players[0],
+                )
             )
         scores.append((match[1].lower(), int(match[2])))
     return tuple(scores)
@@ -283,7 +299,9 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
     if text.startswith("="):
         state = text[1:].strip()
         if not state:
-            raise UnreadableError(f"line {number}: cannot read {line!r}; expected a position after the =")
+            raise UnreadableError(
+                Phrase("line {number}: cannot read {line!r}; expected a position after the =", number, line)
+            )
         return PositionSet(state, proof, number)
     legal_turns, digest = _read_proof(proof, number)
     rolls = _ROLLS.fullmatch(text)
@@ -295,7 +313,7 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
         try:
             announcement = parse_announcement(text, game.players)
         except UnreadableError as error:
-            raise UnreadableError(f"line {number}: {error}", error.column) from error
+            raise UnreadableError(Phrase("line {number}: {error}", number, error), error.column) from error
         return Announced(format_announcement(announcement), digest, number)
     played = PlayedTurn(text, None, legal_turns, digest, number)
     if colon and speaker in game.players:
@@ -314,7 +332,12 @@ def _split_line(line: str, number: int) -> tuple[str, str]:
     text = before[numbered.end() :].strip() if numbered else before.strip()
     if not text or bool(opened) != bool(closed) or after.strip() or "}" in before or "{" in proof:
         raise UnreadableError(
-            f"line {number}: cannot read {line!r}; expected a turn such as '1. gold c1-c2=stop {{58 0123456789abcdef}}'"
+            Phrase(
+                "line {number}: cannot read {line!r}; expected a turn such as '1. gold c1-c2=stop {58 "
+                "0123456789abcdef}'",
+                number,
+                line,
+            )
         )
     return text, " ".join(proof.split())
 
@@ -325,7 +348,11 @@ def _read_proof(proof: str, number: int) -> tuple[int | None, str | None]:
     proven = _PROOF.fullmatch(proof.lower())
     if proven is None:
         raise UnreadableError(
-            f"line {number}: cannot read {{{proof}}}; expected the number of legal turns and 16 hexadecimal digits"
+            Phrase(
+                "line {number}: cannot read {{proof}}; expected the number of legal turns and 16 hexadecimal digits",
+                number,
+                proof,
+            )
         )
     return None if proven[1] is None else int(proven[1]), proven[2]
 
@@ -368,12 +395,12 @@ class RecordError(EngineError, ValueError):
     """A record that contradicts itself or the rules; ``line`` is the first faulty line, counted from 1 (0: none)."""
 
     def __init__(self, message: str, line: int) -> None:
-        super().__init__(f"{_line_prefix(line)}{message}")
+        super().__init__(_at_line(line, message))
         self.line = line
 
 
-def _line_prefix(line: int) -> str:
-    return f"line {line}: " if line else ""
+def _at_line(line: int, message: object) -> str:
+    return Phrase("line {line}: {message}", line, message) if line else f"{message}"
 
 
 def digest(game: Game[StateT, TurnT], state: StateT) -> str:
@@ -440,7 +467,7 @@ def replay(record: Record) -> Replay:
     try:
         state = game.notation.parse_state(_start_text(record))
     except UnreadableError as error:
-        raise UnreadableError(f"the tag Start can't be read: {error}") from error
+        raise UnreadableError(Phrase("the tag Start can't be read: {error}", error)) from error
     states: list[Any] = [state]
     steps: list[Any] = []
     for entry in record.entries:
@@ -474,11 +501,11 @@ def _errors_with_line(line: int) -> Iterator[None]:
     try:
         yield
     except IllegalTurnError as error:
-        raise IllegalTurnError(f"{_line_prefix(line)}{error}", error.breaches) from error
+        raise IllegalTurnError(_at_line(line, error), error.breaches) from error
     except UnreadableError as error:
-        raise UnreadableError(f"{_line_prefix(line)}{error}", error.column) from error
+        raise UnreadableError(_at_line(line, error), error.column) from error
     except AmbiguousError as error:
-        raise AmbiguousError(f"{_line_prefix(line)}{error}", error.candidates) from error
+        raise AmbiguousError(_at_line(line, error), error.candidates) from error
 
 
 def _replay_entry(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:
@@ -503,12 +530,21 @@ def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
     player = entry.player if entry.player in game.rules.players_to_move(state) else None
     turn = game.notation.parse_turn(state, text, player)
     if entry.player not in (None, turn.player):
-        raise RecordError(f"{text} is a turn of {turn.player}, but the record says {entry.player}", entry.line)
+        raise RecordError(
+            Phrase("{text} is a turn of {player}, but the record says {other_player}", text, turn.player, entry.player),
+            entry.line,
+        )
     if entry.legal_turns is not None:
         count = len(game.rules.legal_turns(state))
         if count != entry.legal_turns:
             raise RecordError(
-                f"before {text} there are {count} legal turns, but the record says {entry.legal_turns}", entry.line
+                Phrase(
+                    "before {text} there are {count} legal turns, but the record says {legal_turns}",
+                    text,
+                    count,
+                    entry.legal_turns,
+                ),
+                entry.line,
             )
     return turn
 
@@ -530,7 +566,10 @@ def _check_digest(
             said = f"rolling {entry.roll}"
         case Announced():
             said = entry.announcement
-    raise RecordError(f"after {said} the digest is {found}, but the record says {entry.digest}", entry.line)
+    raise RecordError(
+        Phrase("after {said} the digest is {found}, but the record says {digest}", said, found, entry.digest),
+        entry.line,
+    )
 
 
 def _unclaimed_draw(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
@@ -549,11 +588,17 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
     # Older versions wrote a solo game that was given up as a draw.
     is_older_draw = outcome is not None and outcome.kind is OutcomeKind.GIVEN_UP and result == DRAW
     if outcome is not None and not is_older_draw and result not in (UNFINISHED, result_of(outcome)):
-        raise RecordError(f"the result is {record.result!r}, but by the rules it is {result_of(outcome)!r}", last)
+        raise RecordError(
+            Phrase("the result is {result!r}, but by the rules it is {outcome!r}", record.result, result_of(outcome)),
+            last,
+        )
     scores = {} if game.scores is None else game.scores(state)
     if record.scores and dict(record.scores) != dict(scores):
         written, found = (", ".join(f"{who} {n}" for who, n in one.items()) for one in (dict(record.scores), scores))
-        raise RecordError(f"the scores are {written}, but by the rules they are {found or 'none'}", last)
+        raise RecordError(
+            Phrase("the scores are {written}, but by the rules they are {found}", written, found or Phrase("none")),
+            last,
+        )
 
 
 def _read_result(game: Game[Any, Any], text: str) -> str:
@@ -564,6 +609,12 @@ def _read_result(game: Game[Any, Any], text: str) -> str:
         return text.strip().lower()
     if len(known) != len(names):
         raise RecordError(
-            f"the result is {text!r}; expected {', '.join(game.players)}, draw, * or players joined by {SHARED}", 0
+            Phrase(
+                "the result is {text!r}; expected {players}, draw, * or players joined by {shared}",
+                text,
+                ", ".join(game.players),
+                SHARED,
+            ),
+            0,
         )
     return SHARED.join(known)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from engine.values import Place
 
@@ -47,12 +48,12 @@ def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]
     ('a2',)
     """
     if game.tapping is None:
-        raise IllegalTurnError(f"turns of {game.title} can't be tapped; type them")
+        raise IllegalTurnError(Phrase("turns of {title} can't be tapped; type them", game.title))
     steps = tuple(taps)
     found = game.tapping(state, steps)
     while len(found.choices) == 1 and not found.squares and found.turn is None and steps:
         steps = (*steps, *found.choices)
         found = game.tapping(state, steps)
     if steps and not found.squares and not found.choices and found.turn is None:
-        raise IllegalTurnError(f"no turn begins with {', '.join(steps)}; tap a square that is lit")
+        raise IllegalTurnError(Phrase("no turn begins with {steps}; tap a square that is lit", ", ".join(steps)))
     return replace(found, taps=steps)

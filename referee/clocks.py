@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from common.phrases import Phrase, capitalized, did_you_mean, either, joined, listed
+from common.phrases import Phrase, capitalized, chained, did_you_mean, either, joined, listed
 from engine.values import Player
 from referee.errors import ClockError
 
@@ -244,7 +244,7 @@ class Clock:
             now._playing_s(),
             now._delay_s(),
             now.running,
-            " and ".join(sorted(why.words for why in now.pauses)),
+            chained(sorted(why.words for why in now.pauses)) if now.pauses else "",
             now.fallen,
         )
 

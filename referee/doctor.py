@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from common.findings import Finding, Severity
-from common.phrases import Phrase, either, listed
+from common.phrases import Phrase, either, joined, listed
 from engine import registry
 from engine.api import Game
 from firmware_bridge.errors import PortTakenError
@@ -339,7 +339,7 @@ def _looks(settings: Settings, load: Callable[[Path], LearnedLook]) -> Finding:
         return Finding.fault(
             "looks", Phrase("{looks} does not show what {lacking} pieces look like", looks, listed(lacking)), remedy
         )
-    return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
+    return Finding.ok("looks", joined((looks, joined((joined(names, ", ") for names in known.traits), "; ")), ": "))
 
 
 def check_opponent(settings: Settings) -> Iterator[Finding]:

@@ -31,10 +31,10 @@ sys.path.insert(0, str(ROOT))
 from common.phrases import PLACEHOLDER  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from engine.support.looks import Look  # noqa: E402
+from engine.values import Strength  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES, Mood  # noqa: E402
 from referee.judge.verdict import VerdictKind  # noqa: E402
 from referee.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
-from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
 _HALL = ROOT / "hall" / "web"
@@ -50,138 +50,19 @@ _FOR_PROGRAMMERS = frozenset(
 _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
-_SPEAKING = (
-    "referee/clocks.py",
-    "referee/commands/entries.py",
-    "referee/commands/entries.py",
-    "hall/tournament/*.py",
-    "hall/web/t*.py",
-    "referee/hints/*.py",
-    "referee/journal/fold.py",
-    "referee/journal/results.py",
-    "referee/journal/recovery.py",
-    "referee/journal/results.py",
-    "referee/judge/*.py",
-    "referee/sensing/*.py",
-    "referee/session/*.py",
-    "referee/web/*.py",
-    "referee/web/drawing/*.py",
-    "referee/doctor.py",
-    "referee/runtime/exposure.py",
-    "referee/runtime/sources.py",
-    "referee/wiring/*.py",
-    "hardware/*.py",
-    "hardware/lights/light_map.py",
-    "hardware/lights/panel.py",
-    "firmware_bridge/connection/*.py",
-    "firmware_bridge/ports/*.py",
-    "vision/calibration.py",
-    "vision/cameras/live.py",
-    "vision/locating/*.py",
-    "vision/motion/*.py",
-    "vision/readers/*_reader.py",
-)
-"""Modules with sentences that the page shows."""
-_ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee", "hall")
-"""Rooms whose other modules give the page only errors and findings."""
-_WITHOUT_A_PAGE = (
-    *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
-    *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
-    *(
-        f"hall/{name}.py"
-        for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall", "rulings", "running")
-    ),
-    *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
-    *("referee/mqtt/", "referee/rendering/overlay.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
-    *(
-        "referee/settings/",
-        "vision/__main__.py",
-        "vision/locating/photographed.py",
-        "vision/readers/dice/photographs.py",
-    ),
-    *("vision/readers/ink/", "vision/readers/enrolment.py"),
-    "vision/readers/tiles.py",
-)
-"""Paths whose errors are only shown by a terminal or a log."""
-_TO_PLAYERS = (
-    *(f"referee/cli/{name}" for name in ("client.py", "entries.py", "games.py", "group.py", "play/")),
-    *("referee/commands/command_socket.py", "referee/demo/", "referee/mqtt/options.py"),
-    *("referee/runtime/inputs.py", "referee/runtime/watch.py"),
-)
-"""Those of them that speak to players at a terminal."""
-_SILENT = frozenset(
-    {
-        "hall/tournament/standings.py",
-        "referee/judge/explanations.py",
-        "referee/judge/settings.py",
-        "referee/judge/verdict.py",
-        "referee/web/drawing/table.py",
-        "referee/web/guard.py",
-        "referee/web/languages.py",
-        "referee/languages.py",
-        "referee/web/server.py",
-        "referee/web/views.py",
-    }
-)
-"""Modules without sentences for people, or whose sentences are among the page's own words."""
-_NOT_SAID = frozenset(
-    {
-        *("__init__", "__str__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
-        *("draw_sheet", "load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
-    }
-)
-"""Functions with texts for a terminal, a log, an engineer or the API's description, or from the page's words."""
-_FOR_MACHINES = re.compile(
-    r"^(went on|flag fell|remove the file.*|round robin|new game)$"
-    r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
-    r"|^(edge )?light \{(place|line|replace)\}$|inline;"
-    r"|^(PRAGMA|SELECT|INSERT|UPDATE|DELETE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
-    # A reader's prefix to another message; the surface's name is translated by itself.
-    r"|^the \{name\}(: \{message\})?$"
-    # Text on printed sheets, and questions at a terminal.
-    r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
-)
+_ROOMS = ("common", "engine", "hardware", "firmware_bridge", "vision", "referee", "hall")
 _PIECES = ("piece", "block")
 """The pieces of ``PieceBreaches``."""
 _WORDS = (
     *("{some} and {last}", "{some} or {last}", "{some} Or: {last}"),
-    *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
-    *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
-    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}", "{turn} or 1 3 4 5 on a", "{turn} or none"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
-    *("one square", "no squares", "{number} squares", "one strike", "no strikes", "{number} strikes"),
-    *("one {colour} corner", "no {colour} corners", "{number} {colour} corners"),
     *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *(f"{{part}}'s {{squares}} {colour}" for colour in ("red", "blue", "yellow", "green")),
-    *("Strikes", "Either", "Letters", "Score"),
-    *("small", "medium", "large", "circled", "no table", "cross", "a side face had been misread"),
-    *(
-        "the layout",
-        "the looks",
-        "the board",
-        "the dice tray",
-        "the sheet of {player}",
-        "dice tray",
-        "sheet",
-        "sheet of {player}",
-    ),
-    *map(
-        ", ".join,
-        product(("1 light", "{lights} lights"), ("1 switch", "{switches} switches"), ("1 button", "{buttons} buttons")),
-    ),
-    ", a buzzer",
-    # A setting that was typed during set-up.
-    *("there is no setting {name}{near}; known: {names}", "{name} is {got}; expected {expected}"),
-    *("{name} is {got}; expected {low} to {high}", "{name} is {got}; expected {kind}, {low} to {high}"),
-    "{name} is {got}; expected {choices} or {choice}",
-    "{name} is {got}; expected {choices} or {choice} (did you mean {near}?)",
-    # Who or what entered something.
-    *("owner", "page", "button", "the clock"),
-    *("two dice from 1 to 6, such as 4,1", "two dice, such as 4,1"),
-    *("a whole number", "a number", "text in quotes", "the name of a file, in quotes"),
-    *("(did you mean {near!r}?)", "(did you mean {near}?)", "unnamed", "none", "some"),
+    *("Strikes", "Either", "Letters", "Score", "small", "medium", "large", "circled", "cross"),
+    *("board", "dice tray", "sheet", "the looks", "stuck closed", "stuck open", "end turn", "take back"),
+    *(f"program ({strength.value})" for strength in Strength),
+    *("owner", "page", "button", "the clock", "a person", "a question"),
 )
-"""Parts of sentences that are not found in the code as sentences, such as a list's conjunctions and kinds of things."""
+"""Lists, and the values of enumerations and the like, which are no phrases in the code."""
 
 
 @cache
@@ -202,22 +83,10 @@ def _page_words() -> Iterator[tuple[str, str | tuple[str, ...]]]:
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
-    speaking = {path for pattern in _SPEAKING for path in ROOT.glob(pattern)}
-    for path in sorted(speaking | {path for room in _ROOMS for path in ROOT.glob(f"{room}/**/*.py")}):
-        file = path.relative_to(ROOT).as_posix()
-        if file not in _SILENT and not file.startswith(_WITHOUT_A_PAGE):
-            source = path.read_text(encoding="utf-8")
-            silent = _NOT_SAID - {"__init__"} if file.startswith("vision/cameras/") else _NOT_SAID
-            for template in templates_in(source, {}, silent, only_faults=path not in speaking):
-                if not _FOR_MACHINES.search(template):
-                    yield file, template
-    for room in (*_ROOMS, "engine"):
-        for path in sorted(ROOT.glob(f"{room}/**/*.py")):
-            file = path.relative_to(ROOT).as_posix()
-            is_shown = file.startswith(_TO_PLAYERS) or not file.startswith(_WITHOUT_A_PAGE)
-            for message in phrases_in(path.read_text(encoding="utf-8"), with_faults=is_shown):
-                if _WORD.search(PLACEHOLDER.sub("", message)):
-                    yield file, message.strip()
+    for path in sorted(path for room in _ROOMS for path in ROOT.glob(f"{room}/**/*.py")):
+        for message in templates_in(path.read_text(encoding="utf-8")):
+            if _WORD.search(PLACEHOLDER.sub("", message)):
+                yield path.relative_to(ROOT).as_posix(), message.strip()
     yield from ((_THIS, word) for word in _WORDS)
     yield from (("referee/judge/verdict.py", kind.value) for kind in VerdictKind)
     yield from ((_LIGHTS, mood.value) for mood in Mood)
@@ -239,22 +108,20 @@ def _sentences() -> Iterator[tuple[str, str]]:
                 yield from ((file, word) for word in words if word)
 
 
-def phrases_in(source: str, *, with_faults: bool) -> Iterator[str]:
-    """Yield the templates of a module's phrases and, if they are shown on the page, of its errors and findings."""
+def templates_in(source: str) -> Iterator[str]:
+    """Yield the templates of a module's phrases, errors, findings and counts."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
-            if called in {"Phrase", "either"} or called.endswith(".said"):
+            if called in {"Phrase", "either"} or called.startswith("Finding") or called.endswith(".said"):
                 yield from _literals(node.args)
             elif called == "self._said":
                 # PieceBreaches speaks of a game's pieces, whose gender affects the words around them.
                 yield from (text.replace(" piece", f" {piece}") for text in _literals(node.args) for piece in _PIECES)
-            elif with_faults and called == "counted" and isinstance(node.args[1], ast.Constant):
-                one, *several = _literals(node.args)
-                yield from (f"1 {one}", f"{{number}} {several[0] if several else f'{one}s'}")
-            elif with_faults and called.startswith("Finding"):
-                yield from _literals(node.args)
-            elif with_faults and called.endswith("Error") and called not in _FOR_PROGRAMMERS:
+            elif called == "counted":
+                for one, *several in product(*(list(_literals([each])) for each in node.args[1:])):
+                    yield from (f"1 {one}", f"{{number}} {several[0] if several else f'{one}s'}")
+            elif called.endswith("Error") and called not in _FOR_PROGRAMMERS:
                 yield from (text for text in _literals(node.args) if " " in text)
 
 
@@ -308,7 +175,7 @@ def stale(language: str, domain: str) -> list[str]:
 
 
 def compiled(catalogue: Catalog, domain: str) -> bytes:
-    """Give the run-time file: for gettext, or a list of sentence templates, which are matched by pattern."""
+    """Give the run-time file: for gettext, or a list of each template with its form and its translation."""
     if domain == "page":
         written = io.BytesIO()
         write_mo(written, catalogue)

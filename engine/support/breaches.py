@@ -149,11 +149,12 @@ class PieceBreaches:
 
     def _there_are(self, player: Player, found: int, right: int) -> str:
         return self._said(
-            "There is 1 {player} piece, and {player} starts with {right}."
+            "There is 1 {colour} piece, and {player} starts with {right}."
             if found == 1
-            else "There are {found} {player} pieces, and {player} starts with {right}."
+            else "There are {found} {colour} pieces, and {player} starts with {right}."
             if found
-            else "There are no {player} pieces, and {player} starts with {right}.",
+            else "There are no {colour} pieces, and {player} starts with {right}.",
+            colour=player,
             player=player,
             found=found,
             right=right,
@@ -165,7 +166,7 @@ class PieceBreaches:
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
         """Return the breach for a piece that is not on ``home``, where it starts."""
-        sentence = self._said("The {player} piece on {place} is not where {player} starts.", player, place)
+        sentence = self._said("The {colour} piece on {place} is not where {player} starts.", player, place, player)
         return Breach("start-square", sentence, Phrase("Move it from {place} to {home}.", place, home), (place, home))
 
     def added(self, player: Player, place: Place) -> Breach:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from operator import or_
 
+from common.phrases import Phrase
 from engine.errors import UnreadableError
 
 Offset = tuple[int, int]
@@ -213,12 +214,22 @@ def read_picture(text: str) -> Shape:
             elif mark != ".":
                 where = sum(len(before) + 1 for before in rows[:row]) + column + 1
                 raise UnreadableError(
-                    f"cannot read {mark!r} at column {where} of the shape {text!r}; expected X, . and /", where
+                    Phrase(
+                        "cannot read {mark!r} at column {where} of the shape {text!r}; expected X, . and /",
+                        mark,
+                        where,
+                        text,
+                    ),
+                    where,
                 )
     if not cells:
-        raise UnreadableError(f"the shape {text!r} has no cells; expected at least one X")
+        raise UnreadableError(Phrase("the shape {text!r} has no cells; expected at least one X", text))
     if not is_connected(frozenset(cells)):
-        raise UnreadableError(f"the shape {text!r} has {len(cells)} cells that don't hang together; expected one piece")
+        raise UnreadableError(
+            Phrase(
+                "the shape {text!r} has {cells} cells that don't hang together; expected one piece", text, len(cells)
+            )
+        )
     return fixed(cells)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from common.phrases import Phrase, capitalized, chained, either, listed
+from common.phrases import Phrase, capitalized, chained, either, joined, listed
 from engine.api import Game, State
 from engine.errors import UnreadableError
 from engine.values import Announcement, Outcome, Player
@@ -24,7 +24,7 @@ def one_to_move(state: State) -> tuple[Player, ...]:
 def check_player(players: Sequence[Player], named: Player | None) -> None:
     """Raise UnreadableError for a name that is not a player's."""
     if named is not None and named not in players:
-        expected = listed(players, "or") if len(players) == 2 else Phrase("one of {names}", ", ".join(players))
+        expected = listed(players, "or") if len(players) == 2 else Phrase("one of {names}", joined(players, ", "))
         raise UnreadableError(Phrase("there is no player {places!r}; expected {expected}", named, expected))
 
 
@@ -97,7 +97,7 @@ def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:
                 "cannot read {text!r} as an announcement; expected one of {names}, {everyone}, a "
                 "colon and what is said, such as '{player}:{resign}'",
                 text,
-                ", ".join(players),
+                joined(players, ", "),
                 EVERYONE,
                 players[0],
                 RESIGN,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from common.findings import Finding, Severity, worst
-from common.phrases import counted
+from common.phrases import Phrase, counted, joined
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
 from firmware_bridge.install.access import (
     InstallEnvironment,
@@ -107,9 +107,9 @@ def compare_versions(installed: Version, ours: Version) -> Finding:
 
 def equipment(welcome: Welcome) -> str:
     """Describe what is connected to a board."""
-    lights, switches = counted(welcome.lights, "light"), counted(welcome.switches, "switch", "switches")
-    counts = f"{lights}, {switches}, {counted(welcome.buttons, 'button')}"
-    return f"{counts}, a buzzer" if welcome.buzzer else counts
+    counts = [counted(welcome.lights, "light"), counted(welcome.switches, "switch", "switches")]
+    counts += [counted(welcome.buttons, "button"), *([Phrase("a buzzer")] if welcome.buzzer else [])]
+    return joined(counts, ", ")
 
 
 def _check_running(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -22,8 +22,6 @@ from hall.tournament.standings import format_points
 from referee.clocks import ClockMode, clock_text, hourglass_rates, run_down
 from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
-from referee.mqtt.topics import ShownSide
-from referee.naming import Names
 from referee.web import views
 from referee.web.access import Access, PageSession
 from referee.web.languages import language_of, templates, translations
@@ -65,15 +63,8 @@ def hall_templates(language: str) -> Environment:
         "clock_text": clock_text,
         "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
-        "told": lambda text, state: told(text, () if state is None else state.sides, said),
     }
     return both
-
-
-def told(text: str, sides: Sequence[ShownSide], said: Callable[[str], str]) -> str:
-    """Translate a table's sentence, in which the players' names stand already."""
-    named = {f"p{place}": one.name for place, one in enumerate(sides, 1) if one.name != capitalized(one.side)}
-    return Names(named)(text, said)
 
 
 def _given(value: object, said: Callable[[str], str]) -> str:

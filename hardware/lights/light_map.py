@@ -156,7 +156,7 @@ def read_light_map(path: Path) -> LightMap:
     try:
         return light_map_from_toml(text)
     except SettingError as error:
-        raise SettingError(f"{path}: {error}") from error
+        raise SettingError(joined((path, error), ": ")) from error
 
 
 def write_light_map(light_map: LightMap, path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common.phrases import Phrase, capitalized, either, joined, listed
+from common.phrases import Phrase, capitalized, either, joined, listed, without_stop
 from engine.api import Game, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
@@ -108,7 +108,7 @@ def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tu
 
 def refusal(error: EngineError) -> str:
     """Put an engine error into words, with the reason of its first breach and what to do instead."""
-    parts = [str(error).rstrip(".") + "."]
+    parts: list[str] = [joined((without_stop(str(error)), "."), "")]
     if isinstance(error, IllegalTurnError):
         for breach in error.breaches[:1]:
             parts += [part for part in (breach.sentence, breach.instead) if part and part not in str(error)]

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from pydantic.dataclasses import dataclass
 
 from common.closeable import Closeable
-from common.phrases import Phrase
+from common.phrases import Phrase, joined
 from common.shown_text import ONE_LINE, one_line
 from engine.support.players import DRAW, EVERYONE
 from engine.values import Player
@@ -269,10 +269,15 @@ def describe_errors(error: ValidationError) -> str:
         # In a JSON object, the first part is the command's name.
         parts = fault["loc"][1:] if error.title.startswith("tagged-union") else fault["loc"]
         where = ".".join(str(part) for part in parts)
-        got = "" if not where or fault["type"] == "missing" else f" is {reprlib.repr(fault['input'])}"
         why = _WHAT_IS_WRONG.get(fault["type"], fault["msg"])
-        faults.append(f"{where or 'the command'}{got}: {why[:1].lower()}{why[1:]}")
-    return "; ".join(faults)
+        why = f"{why[:1].lower()}{why[1:]}"
+        if not where:
+            faults.append(Phrase("the command: {why}", why))
+        elif fault["type"] == "missing":
+            faults.append(Phrase("{field}: {why}", where, why))
+        else:
+            faults.append(Phrase("{field} is {got}: {why}", where, reprlib.repr(fault["input"]), why))
+    return joined(faults, "; ")
 
 
 @contextmanager

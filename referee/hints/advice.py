@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
-from common.phrases import Phrase, either, with_minus, without_stop
+from common.phrases import Phrase, either, joined, with_minus, without_stop
 from engine.api import Clock, Game, Hint
 from engine.errors import EngineError
 from engine.registry import load
@@ -115,25 +115,25 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
     die = None if advice.die is None or roll is None else Phrase("the die that shows {face}", roll.faces[advice.die])
     places = tuple(turn.places)
     if stage == "whole" or not (places or die):
-        return HintText(
-            either(
-                die is None,
-                "Hint: {describe} That {reason}. {expectation}",
-                "Hint: {describe} Take {die}. That {reason}. {expectation}",
-                describe=game.notation.describe(turn),
-                reason=without_stop(advice.reason),
-                expectation=_expectation(advice),
-                die=die,
-            ),
-            places,
+        hint = either(
+            die is None,
+            "{describe} That {reason}. {expectation}",
+            "{describe} Take {die}. That {reason}. {expectation}",
+            describe=game.notation.describe(turn),
+            reason=without_stop(advice.reason),
+            expectation=_expectation(advice),
+            die=die,
         )
+        return HintText(Phrase("Hint: {hint}", hint), places)
     look = game.table.appearance(state).get(places[0], EMPTY) if places else EMPTY
     if look != EMPTY:
         piece = look.partition(",")[0]
-        return HintText(Phrase("Hint: look at the {piece} on {place}.", piece, places[0]), places[:1])
-    if die is not None:
-        return HintText(Phrase("Hint: take {die}.", die), ())
-    return HintText(Phrase("Hint: look at {place}.", places[0]), places[:1])
+        hint = Phrase("look at the {piece} on {place}.", piece, places[0])
+    elif die is not None:
+        hint, places = Phrase("take {die}.", die), ()
+    else:
+        hint = Phrase("look at {place}.", places[0])
+    return HintText(Phrase("Hint: {hint}", hint), places[:1])
 
 
 def _expectation(advice: Advice) -> str:
@@ -144,4 +144,4 @@ def _expectation(advice: Advice) -> str:
     else:
         expected = with_minus(round(advice.expected))
         what = either(expected == "1", "Expected: {expected} point", "Expected: {expected} points", expected)
-    return Phrase("{what}, worked out to the end.", what) if advice.sure == 1 else f"{what}."
+    return Phrase("{what}, worked out to the end.", what) if advice.sure == 1 else joined((what, "."), "")

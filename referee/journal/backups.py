@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from common.durable import sync_file, sync_folder
+from common.phrases import Phrase
 from referee import errors
 from referee.journal import database
 from referee.journal.database import WriterLock, journal_faults, lock_holder, log_path, read_log, with_log
@@ -37,9 +38,9 @@ def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None
     JournalFailedError or JournalError.
     """
     if not journal.is_file():
-        raise errors.JournalMissingError(f"there is no journal {journal} to copy")
+        raise errors.JournalMissingError("there is no journal {journal} to copy", journal)
     if not target.parent.is_dir():
-        raise errors.JournalReadOnlyError(f"there is no folder {target.parent} for the copy; make it first")
+        raise errors.JournalReadOnlyError("there is no folder {folder} for the copy; make it first", target.parent)
 
     def write(draft: Path) -> None:
         with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source:
@@ -69,7 +70,9 @@ def drop_log(journal: Path) -> None:
             journal.with_name(journal.name + ending).unlink(missing_ok=True)
         sync_folder(journal.parent)
     except OSError as error:
-        raise errors.JournalReadOnlyError(f"the log of {journal} can't be removed: {error.strerror}") from error
+        raise errors.JournalReadOnlyError(
+            "the log of {journal} can't be removed: {reason}", journal, error.strerror
+        ) from error
 
 
 def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
@@ -79,17 +82,17 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     JournalBusyError while a referee uses the journal or the copy, and the errors of ``back_up``.
     """
     if not backup.is_file():
-        raise errors.JournalMissingError(f"there is no file {backup}")
+        raise errors.JournalMissingError("there is no file {backup}", backup)
     # A link stays a link; the file that it names is replaced.
     target = journal.resolve()
     if backup.resolve() == target:
-        raise errors.JournalError(f"{backup} is the journal itself; name a copy of it")
+        raise errors.JournalError("{backup} is the journal itself; name a copy of it", backup)
     if not target.parent.is_dir():
-        raise errors.JournalReadOnlyError(f"there is no folder {target.parent} for the journal; make it first")
+        raise errors.JournalReadOnlyError("there is no folder {folder} for the journal; make it first", target.parent)
     holder = lock_holder(backup)
     if holder is not None:
         raise errors.JournalBusyError(
-            f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`"
+            "{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`", backup, holder
         )
     kept = target.with_name(f"{target.stem}-before-{now:%Y%m%d-%H%M%S}{target.suffix}")
     lock = WriterLock(journal)
@@ -98,7 +101,7 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
             return replace(target, lambda draft: draft.write_bytes(read_with_log(backup)), keep_as=kept, lock=lock)
     except errors.JournalUnreadableError as error:
         raise errors.JournalUnreadableError(
-            f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
+            "{backup} is damaged or not a copy of a journal; name one that `./run games backup` made", backup
         ) from error
     finally:
         with suppress(OSError):
@@ -117,7 +120,7 @@ def read_with_log(journal: Path) -> bytes:
         content = journal.read_bytes()
         log = read_log(log_path(journal).read_bytes()) if log_path(journal).exists() else None
     except OSError as error:
-        raise errors.JournalError(f"{journal} can't be read: {error.strerror}") from error
+        raise errors.JournalError("{journal} can't be read: {reason}", journal, error.strerror) from error
     return content if log is None else with_log(content, log.page_bytes, log.read)
 
 
@@ -136,9 +139,11 @@ def _copy_faults(target: Path) -> Iterator[None]:
                     "no room on the disk for the copy {target}: free some space", target
                 ) from error
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
-                raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error}") from error
+                raise errors.JournalReadOnlyError(
+                    "the copy {target} can't be written: {error}", target, error
+                ) from error
             case sqlite3.SQLITE_IOERR if error.sqlite_errorcode != sqlite3.SQLITE_IOERR_READ:
-                raise errors.JournalFailedError(f"the copy {target} can't be written: {error}") from error
+                raise errors.JournalFailedError("the copy {target} can't be written: {error}", target, error) from error
         raise
 
 
@@ -173,7 +178,9 @@ def replace(
             raise errors.JournalFullError(
                 "no room on the disk for the copy {target}: free some space", target
             ) from error
-        raise errors.JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
+        raise errors.JournalReadOnlyError(
+            "the copy {target} can't be written: {reason}", target, error.strerror
+        ) from error
     finally:
         with suppress(OSError):
             # the next copy replaces it
@@ -186,7 +193,9 @@ def _check(connection: sqlite3.Connection) -> None:
     database.check_version(version)
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok" or version == 0:
-        raise errors.JournalUnreadableError(f"it is damaged or empty ({said}): keep a copy, and give another --journal")
+        raise errors.JournalUnreadableError(
+            "it is damaged or empty ({said}): keep a copy, and give another --journal", said
+        )
 
 
 def _remove(draft: Path) -> None:
@@ -267,4 +276,4 @@ class DailyBackups:
             for old in others[: max(0, len(others) - self._keep + 1)]:
                 old.unlink()
         except (errors.JournalError, OSError) as error:
-            self._say(f"Today's copy of the journal could not be made: {error}")
+            self._say(Phrase("Today's copy of the journal could not be made: {error}", error))

@@ -171,17 +171,21 @@ def encode(event: Event) -> str:
     Raises EventError for an unknown kind, missing data, or a value that JSON can't represent.
     """
     if event.kind not in frozenset(EventKind):
-        raise EventError(f"there is no event of kind {event.kind!r}; expected one of {', '.join(EventKind)}")
+        raise EventError(
+            "there is no event of kind {kind!r}; expected one of {kinds}", event.kind, ", ".join(EventKind)
+        )
     missing = _missing(event.kind, event.data)
     if missing:
-        raise EventError(f"a '{event.kind}' event needs {', '.join(missing)}; got only {sorted(event.data)}")
+        raise EventError(
+            "a '{kind}' event needs {missing}; got only {got}", event.kind, ", ".join(missing), sorted(event.data)
+        )
     phrases = {key: text.to_json() for key, text in event.data.items() if isinstance(text, Phrase) and text.parts}
     data = {**event.data, PHRASES: phrases} if phrases else dict(event.data)
     try:
         text = json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        raise EventError(f"the data of a '{event.kind}' event is not JSON: {error}") from error
+        raise EventError("the data of a '{kind}' event is not JSON: {error}", event.kind, error) from error
     return text
 
 
@@ -191,17 +195,21 @@ def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_t
         known = EventKind(kind)
     except ValueError as error:
         raise JournalUnreadableError(
-            f"event {number} is of the unknown kind {kind!r}; the journal is damaged"
+            "event {number} is of the unknown kind {kind!r}; the journal is damaged", number, kind
         ) from error
     try:
         value = parse_json(data)
     except ValueError as error:
-        raise JournalUnreadableError(f"event {number} cannot be read ({error}); the journal is damaged") from error
+        raise JournalUnreadableError(
+            "event {number} cannot be read ({error}); the journal is damaged", number, error
+        ) from error
     if not isinstance(value, dict):
-        raise JournalUnreadableError(f"event {number} holds no object; the journal is damaged")
+        raise JournalUnreadableError("event {number} holds no object; the journal is damaged", number)
     missing = _missing(known, value)
     if missing:
-        raise JournalUnreadableError(f"event {number} ({known}) has no {', '.join(missing)}; the journal is damaged")
+        raise JournalUnreadableError(
+            "event {number} ({known}) has no {missing}; the journal is damaged", number, known, ", ".join(missing)
+        )
     phrases = value.pop(PHRASES, None)
     for key, phrase in phrases.items() if isinstance(phrases, dict) else ():
         if isinstance(value.get(key), str):

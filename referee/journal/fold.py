@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Generic, Literal
 
-from common.phrases import Phrase, capitalized
+from common.phrases import Phrase, capitalized, either, joined
 from engine.api import Game, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
@@ -217,7 +217,7 @@ def _event(change: ClockChange, time_s: float | None, **data: JsonValue) -> Even
 
 def _seconds(value: JsonValue) -> dict[Player, float]:
     if not isinstance(value, dict) or not all(isinstance(left, int | float) for left in value.values()):
-        raise ClockError(f"the journal sets the clock to {value!r}; expected seconds by player")
+        raise ClockError("the journal sets the clock to {value!r}; expected seconds by player", value)
     return {player: float(str(left)) for player, left in value.items()}
 
 
@@ -247,7 +247,7 @@ class FoldedStep(Generic[StateT]):
     @property
     def said(self) -> str:
         """The step with its player: ``gold c1-c2=stop``."""
-        return self.text if self.player is None else f"{self.player} {self.text}"
+        return self.text if self.player is None else joined((self.player, self.text))
 
 
 @dataclass(frozen=True)
@@ -388,9 +388,11 @@ def fold_next(
         after = _step(game, folded, event, states)
         clock = folded.clock.after(game, event, after.states)
     except EngineError as error:
-        raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
+        raise FoldError(
+            "event {number} ({kind}) does not follow from those before it: {error}", number, event.kind, error
+        ) from error
     except (FoldError, ClockError) as error:
-        raise FoldError(f"event {number} ({event.kind}): {error}") from error
+        raise FoldError("event {number} ({kind}): {error}", number, event.kind, error) from error
     ends = event.kind == EventKind.END
     if event.kind in STATE_CHANGING or ends:
         after = replace(after, newest=event.kind, is_ended=ends, hint=after.hint if ends else None)
@@ -451,9 +453,8 @@ def _step(
             states = states or _states_of(game, event)
             if not folded.started:
                 return _start(game, folded, states)
-            why = f"corrected by {event.data['by']}"
-            if event.data.get("why"):
-                why += f": {event.data['why']}"
+            reason = event.data.get("why")
+            why = either(reason, "corrected by {by}: {reason}", "corrected by {by}", by=event.data["by"], reason=reason)
             places = event.texts("places")
             return _after(game, folded, FoldedStep(EventKind.CORRECTION, "", states, why, places=places))
         case EventKind.TAKE_BACK:
@@ -479,10 +480,10 @@ def _new_game(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -
         raise FoldError("a second 'new game' among one game's events; fold each game by itself")
     name = str(event.data["game"])
     if name != game.name:
-        raise FoldError(f"it is a game of {name}; expected {game.name}")
+        raise FoldError("it is a game of {name}; expected {expected}", name, game.name)
     options = event.data.get("options") or {}
     if not isinstance(options, dict) or not all(isinstance(value, str | int) for value in options.values()):
-        raise FoldError(f"its options are {options!r}; expected names with texts, numbers, true or false")
+        raise FoldError("its options are {options!r}; expected names with texts, numbers, true or false", options)
     return replace(
         folded,
         game=name,
@@ -505,7 +506,7 @@ def _played(
     states: tuple[StateT, ...] | None,
 ) -> Folded[StateT]:
     if not folded.states:
-        raise FoldError(f"{_NAMES[kind]} before the set-up")
+        raise FoldError("{name} before the set-up", _NAMES[kind])
     who = parse_announcement(text, game.players).player if kind == EventKind.ANNOUNCED else event.text("player")
     states = states or _checked_states(game, folded, event, kind, text, who)
     by, seen = str(event.data.get("by", "")), event.data.get("source") == SEEN
@@ -529,8 +530,10 @@ def _checked_states(
     for state in recorded:
         if not any(agrees(game, state, after) for after in reached):
             raise FoldError(
-                f"after {text} the journal has {game.notation.format_state(state)!r}, "
-                f"the rules give {' or '.join(repr(game.notation.format_state(after)) for after in reached)}"
+                "after {text} the journal has {state!r}, the rules give {afters}",
+                text,
+                game.notation.format_state(state),
+                " or ".join(repr(game.notation.format_state(after)) for after in reached),
             )
     return recorded
 
@@ -575,7 +578,7 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
     value: JsonValue = event.data["state"]
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise FoldError(f"its state is {value!r}; expected a state's text or a list of them")
+        raise FoldError("its state is {value!r}; expected a state's text or a list of them", value)
     return tuple(game.notation.parse_state(str(text)) for text in texts)
 
 

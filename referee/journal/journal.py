@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from common.closeable import Closeable
 from common.durable import sync_folder
-from common.phrases import counted
+from common.phrases import Phrase, counted
 from referee import errors
 from referee.journal import database
 from referee.journal.backups import back_up, copy_connection, drop_log, replace
@@ -469,16 +469,21 @@ class BufferedJournal(Closeable):
         except errors.JournalError as error:
             if self.trouble is None:
                 self._caught_up = 0
-                self._say(f"The game goes on, but only in memory: {error}")
+                self._say(Phrase("The game goes on, but only in memory: {error}", error))
             self.trouble = error
             return False
         if self.trouble is not None:
             self.trouble = None
             events = counted(self._caught_up, "event")
-            self._say(f"The journal can be written again. What was only in memory is now in it: {events}.")
+            self._say(
+                Phrase("The journal can be written again. What was only in memory is now in it: {events}.", events)
+            )
             if self.journal.path != path:
                 self._say(
-                    f"The game goes on in {self.journal.path}. The file that took the journal's name is unchanged."
+                    Phrase(
+                        "The game goes on in {path}. The file that took the journal's name is unchanged.",
+                        self.journal.path,
+                    )
                 )
         return True
 
@@ -501,7 +506,10 @@ class BufferedJournal(Closeable):
         # The first attempt only says that the file is no longer in its place.
         if not self.retry() and not self.retry():
             self._say(
-                f"{counted(len(self._pending), 'event')} could not be saved, since the journal can't be written: "
-                f"{self.trouble}"
+                Phrase(
+                    "{pending} could not be saved, since the journal can't be written: {trouble}",
+                    counted(len(self._pending), "event"),
+                    self.trouble,
+                )
             )
         self.journal.close()

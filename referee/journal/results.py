@@ -418,7 +418,9 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 data["by"],
             )
         case EventKind.HINT_GIVEN:
-            sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
+            sentence = str(data.get("sentence") or data["turn"])
+            parts = sentence.parts if isinstance(sentence, Phrase) else {}
+            sentence = parts.get("hint") or sentence.removeprefix("Hint: ")
             return Phrase("a {data} hint for {data_2}: {sentence}", data["strength"], data["player"], sentence)
         case EventKind.CORRECTION:
             return (

@@ -125,7 +125,7 @@ def not_a_turn_yet(places: Sequence[Place]) -> str:
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     """Some places can't be read for certain; those that show something new come first."""
     ordered = sorted(places, key=lambda place: place not in shown)
-    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in ordered]
+    parts = [Phrase("{place} ({look}?)", place, shown[place]) if place in shown else place for place in ordered]
     return either(
         len(parts) == 1,
         "I am not sure what {parts} shows. Please have a look.",

@@ -468,13 +468,13 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
         return health
 
     def fault(said: str) -> ConfigError:
-        return ConfigError(f"{said}; remove the file, and every sensor is used again")
+        return ConfigError("{said}; remove the file, and every sensor is used again", said)
 
-    data = read_json_object(path, "the record of sensors", fault)
+    data = read_json_object(path, Phrase("the record of sensors"), fault)
     try:
         health.take_data(data)
     except ValueError as error:
-        raise fault(f"the record of sensors {path} is damaged ({error})") from error
+        raise fault(Phrase("the record of sensors {path} is damaged ({error})", path, error)) from error
     return health
 
 

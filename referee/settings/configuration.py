@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from common.phrases import did_you_mean, first_faults, listed
+from common.phrases import Phrase, chained, did_you_mean, first_faults, joined, listed
 from common.toml_text import as_toml, as_toml_line
 from engine import registry
 from engine.api import Game
@@ -31,6 +31,7 @@ from referee.settings.sources import (
     Source,
     absolute_source,
     expanded,
+    fault_of,
     find_file,
     read_environment,
     read_file,
@@ -91,25 +92,25 @@ def allowed_text(schema: dict[str, Any]) -> str:
     inner = kinds[0]
     kind = inner.get("type")
     if "pattern" in inner:
-        return f"text such as {as_toml(schema['examples'][0])}"
+        return Phrase("text such as {example}", as_toml(schema["examples"][0]))
     if kind == "array":
         choices = inner["items"].get("enum", ())
-        return "any of " + ", ".join(as_toml(choice) for choice in choices) if choices else ""
+        return Phrase("any of {choices}", ", ".join(map(as_toml, choices))) if choices else ""
     if kind == "object":
         keys, values = inner.get("propertyNames", {}).get("enum"), allowed_text(inner.get("additionalProperties", {}))
-        names = "any of " + ", ".join(as_toml(key) for key in keys) if keys else "names"
-        return f"{names}, each with {values}" if values else ""
+        names = Phrase("any of {choices}", ", ".join(map(as_toml, keys))) if keys else Phrase("names")
+        return Phrase("{names}, each with {values}", names, values) if values else ""
     if "enum" in inner:
-        *first, last = (as_toml(choice) for choice in inner["enum"])
-        return f"{', '.join(first)} or {last}"
+        return listed(map(as_toml, inner["enum"]), "or")
     if kind == "boolean":
-        return "true or false"
+        return Phrase("true or false")
     low, high = inner.get("minimum"), inner.get("maximum")
     above = inner.get("exclusiveMinimum")
     if above is not None and high is not None:
-        return f"a number above {above:.10g}, up to {high:.10g}"
+        return Phrase("a number above {low}, up to {high}", f"{above:.10g}", f"{high:.10g}")
     if low is not None:
-        return f"{low:.10g} to {high:.10g}" if high is not None else f"{low:.10g} or more"
+        least = f"{low:.10g}"
+        return Phrase("{low} or more", least) if high is None else Phrase("{low} to {high}", least, f"{high:.10g}")
     return ""
 
 
@@ -181,13 +182,13 @@ def load(
         raise ConfigError(first_faults(explain_faults(error, sources, file), "\n")) from error
     found = list(problems(settings, sources))
     if found:
-        raise ConfigError("\n".join(found))
+        raise ConfigError(joined(found, "\n"))
     named = sources.get("camera.source")
     if named is not None and named.kind == "file":
         try:
             camera = absolute_source(settings.camera.source, bases["camera.source"])
         except ConfigError as error:
-            raise ConfigError(f"{named}: camera.source: {error}") from error
+            raise ConfigError(joined((named, "camera.source", error), ": ")) from error
         settings = settings.changed({"camera.source": camera})
     return Configuration(settings.with_absolute_paths(bases, folder, environment), file, sources)
 
@@ -232,11 +233,11 @@ _ALTERNATIVES = {"bool", "int", "str", "[key]"}
 """What pydantic appends to the name of a setting with several possible types, or to a wrong key."""
 
 _KINDS = {
-    "bool": "true or false",
-    "int": "a whole number",
-    "float": "a number",
-    "string": "text in quotes",
-    "path": "the name of a file, in quotes",
+    "bool": Phrase("true or false"),
+    "int": Phrase("a whole number"),
+    "float": Phrase("a number"),
+    "string": Phrase("text in quotes"),
+    "path": Phrase("the name of a file, in quotes"),
 }
 """A setting's type in words, by the first word of pydantic's error type."""
 
@@ -259,7 +260,7 @@ def explain_faults(
     for location, faults in _faults_by_setting(error):
         found = source_of(".".join(location), sources)
         source = file if found == DEFAULT else found
-        line = ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
+        line = joined((*(() if source is None else (source,)), _explain_fault(location, faults)), ": ")
         yield line if len(line) <= _LONGEST_FAULT else f"{line[:_LONGEST_FAULT]}…"
 
 
@@ -270,32 +271,38 @@ def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:
     if fault["type"] == "extra_forbidden":
         key = location[-1]
         if sections := [f"[{section}]" for section, kind in SECTIONS.items() if key in kind.model_fields]:
-            return f"there is no setting {name}; {key} belongs under {listed(sections, 'or')}"
+            there = listed(sections, "or")
+            return Phrase("there is no setting {name}; {key} belongs under {there}", name, key, there)
         allowed = list(SECTIONS if len(location) == 1 else SECTIONS[location[0]].model_fields)
-        return f"there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
+        near = did_you_mean(location[-1], allowed)
+        return Phrase("there is no setting {name}{near}; known: {names}", name, near, ", ".join(allowed))
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
         section, key = location[:2]
-        choices = map(str, _choices(SECTIONS[section].model_fields[key].annotation))
-        return f"{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
-    return f"{name} is {got}; expected {' or '.join(_describe_allowed(location, fault) for fault in faults)}"
+        near = did_you_mean(str(fault["input"]), map(str, _choices(SECTIONS[section].model_fields[key].annotation)))
+        first, _, last = expected.rpartition(" or ")
+        wanted: str = listed((first, last), "or") if first else last
+        return Phrase("{name} is {got}; expected {wanted}{near}", name, got, wanted, near)
+    wanted = chained([_describe_allowed(location, fault) for fault in faults], "or")
+    return Phrase("{name} is {got}; expected {wanted}", name, got, wanted)
 
 
 def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     """Return a setting's allowed values, such as ``a whole number, 160 to 8192``."""
     kind = fault["type"].partition("_")[0]
     if kind == "model":
-        return f"settings under [{location[0]}]"
+        return Phrase("settings under [{section}]", location[0])
     section, key = SECTIONS[location[0]], location[1]
     if kind == "tuple":
-        return f"a list, such as {as_toml([fault['input']])}"
+        return Phrase("a list, such as {example}", as_toml([fault["input"]]))
     if kind == "dict":
-        return f"a table in a settings file, such as {as_toml((section.model_fields[key].examples or [{}])[0])}"
+        example = as_toml((section.model_fields[key].examples or [{}])[0])
+        return Phrase("a table in a settings file, such as {example}", example)
     allowed = allowed_text(section.model_json_schema()["properties"][key])
     words = _KINDS.get(kind, "")
     if allowed == words or not allowed or allowed.startswith("text such as "):
         return allowed or words
-    return f"{words}, {allowed}".removeprefix(", ")
+    return joined(filter(None, (words, allowed)), ", ")
 
 
 def _choices(annotation: Any) -> Iterator[object]:
@@ -313,7 +320,8 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         game: Game[Any, Any] = registry.load(settings.game.name)
     except EngineError as error:
         source = source_of("game.name", sources)
-        yield f"{source}: game.name is {as_toml(settings.game.name)}; {error}"
+        said = Phrase("game.name is {got}; {error}", as_toml(settings.game.name), error)
+        yield joined((source, said), ": ")
         places: tuple[str, ...] = ()
     else:
         yield from _rule_problems(game, settings.game.options, sources)
@@ -323,37 +331,44 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         try:
             expanded(path)
         except ConfigError as error:
-            yield f"{source_of(name, sources)}: {name}: {error}"
+            yield fault_of(name, error, sources)
     if settings.page.address is not None and not is_address(settings.page.address):
         source = source_of("page.address", sources)
-        yield (
-            f"{source}: page.address is {as_toml(settings.page.address)}; expected an address of this machine, "
-            'or "0.0.0.0" for all its networks'
+        said = Phrase(
+            'page.address is {got}; expected an address of this machine, or "0.0.0.0" for all its networks',
+            as_toml(settings.page.address),
         )
+        yield joined((source, said), ": ")
     yield from _mqtt_problems(settings.mqtt, sources)
     try:
         time_control(settings.clock)
     except ClockError as error:
-        yield f"{source_of('clock.time', sources)}: clock.time: {error}"
+        yield fault_of("clock.time", error, sources)
 
 
 def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator[str]:
     """Yield what would leave a connection unencrypted, or give a password to whoever says that it is a hall."""
     files = ("ca_file", "certificate_file", "key_file")
     for name in [] if mqtt.tls else [name for name in files if getattr(mqtt, name) is not None]:
-        yield f"{source_of(f'mqtt.{name}', sources)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"
+        said = Phrase("{name} is set, but mqtt.tls is false; set tls = true", f"mqtt.{name}")
+        yield joined((source_of(f"mqtt.{name}", sources), said), ": ")
     if mqtt.key_file is not None and mqtt.certificate_file is None:
         source = source_of("mqtt.key_file", sources)
-        yield f"{source}: mqtt.key_file is set without mqtt.certificate_file; a key alone proves nothing"
+        said = Phrase("mqtt.key_file is set without mqtt.certificate_file; a key alone proves nothing")
+        yield joined((source, said), ": ")
     source = source_of("mqtt.hall", sources)
     for name in [] if mqtt.hall is None else ["address", "port"]:
         if getattr(mqtt, name) is not None:
-            yield f"{source}: mqtt.hall is set, and mqtt.{name} too; keep one, as a hall says where its broker is"
+            said = Phrase(
+                "mqtt.hall is set, and {name} too; keep one, as a hall says where its broker is", f"mqtt.{name}"
+            )
+            yield joined((source, said), ": ")
     if mqtt.hall is not None and mqtt.user is not None and mqtt.ca_file is None:
-        yield (
-            f"{source}: mqtt.hall is set with mqtt.user, but without mqtt.ca_file; anybody in the network could get "
-            "the password, so set tls = true and ca_file, or address instead of hall"
+        said = Phrase(
+            "mqtt.hall is set with mqtt.user, but without mqtt.ca_file; anybody in the network could get the password, "
+            "so set tls = true and ca_file, or address instead of hall"
         )
+        yield joined((source, said), ": ")
 
 
 def _rule_problems(
@@ -364,26 +379,32 @@ def _rule_problems(
         try:
             table_options(game, given)
         except (OptionError, OSError) as error:
-            why = f"cannot read {error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-            yield f"{source_of(setting, sources)}: game.options: {why}"
+            why = (
+                Phrase("cannot read {file}: {reason}", error.filename, error.strerror)
+                if isinstance(error, OSError)
+                else error
+            )
+            yield joined((source_of(setting, sources), "game.options", why), ": ")
             return
 
 
-def device_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source]) -> Iterator[str]:
-    """Yield one line per fault of the drivers and pins; ``places`` are the game's, empty for an unknown game."""
+def device_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source] | None) -> Iterator[str]:
+    """Yield one line per fault of the drivers and pins, with its source if the sources are known.
+
+    ``places`` are the game's, empty for an unknown game.
+    """
     drivers = settings.lights.drivers
-    drivers_source = source_of("lights.drivers", sources)
     for name in sorted({name for name in drivers if drivers.count(name) > 1}):
-        yield f"{drivers_source}: lights.drivers: {name} is named twice; name each driver once"
+        yield fault_of("lights.drivers", Phrase("{name} is named twice; name each driver once", name), sources)
     try:
         wired = pins(settings.lights, places)
     except HardwareError as error:
-        yield f"{source_of('lights', sources)}: lights: {error}"
+        yield fault_of("lights", error, sources)
         return
     if "gpio" in drivers and not wired.has_outputs:
-        yield f"{drivers_source}: lights.drivers: {NO_OUTPUT}"
+        yield fault_of("lights.drivers", NO_OUTPUT, sources)
     if settings.sensors.source == "pins":
         try:
             sensor_pins(settings)
         except HardwareError as error:
-            yield f"{source_of('sensors', sources)}: sensors: {error}"
+            yield fault_of("sensors", error, sources)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import whole_files
+from common.phrases import Phrase
 from engine.api import Game
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
@@ -161,7 +162,9 @@ def with_sheet_file(
         try:
             options.update(sheet.read(read_text(path)))
         except UnreadableError as error:
-            raise OptionError(f"option {sheet.option} is the file {path}, which has faults:\n{error}") from error
+            raise OptionError(
+                Phrase("option {option} is the file {file}, which has faults:\n{faults}", sheet.option, path, error)
+            ) from error
     return options
 
 
@@ -170,7 +173,7 @@ def read_text(path: Path) -> str:
     try:
         return whole_files.read_text(path, most_bytes=whole_files.MOST_SETTINGS_BYTES)
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"{path} is not UTF-8 text") from error
+        raise UnreadableError(Phrase("{file} is not UTF-8 text", path)) from error
 
 
 def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:

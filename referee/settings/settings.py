@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
+from common.phrases import joined
 from common.shown_text import NOT_IN_A_LINE, ONE_LINE
 from referee.errors import ConfigError
 from referee.settings.sources import expanded, user_folder
@@ -496,7 +497,7 @@ class Settings(Section):
             try:
                 placed[name] = bases.get(name, folder) / expanded(path)
             except ConfigError as error:
-                raise ConfigError(f"{name}: {error}") from error
+                raise ConfigError(joined((name, error), ": ")) from error
         if "journal.path" not in bases:
             placed["journal.path"] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
         return self.changed(placed)

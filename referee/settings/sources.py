@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.phrases import Phrase, nearest
+from common.phrases import Phrase, joined, nearest
 from common.program import VARIABLE as PROGRAM_VARIABLE
 from common.toml_text import parse_toml
 from common.whole_files import MOST_SETTINGS_BYTES, read_text
@@ -51,6 +51,11 @@ def source_of(name: str, sources: Mapping[str, Source]) -> Source:
             return sources[name]
         name = name.rpartition(".")[0]
     return DEFAULT
+
+
+def fault_of(name: str, fault: object, sources: Mapping[str, Source] | None) -> Phrase:
+    """Say what is wrong with a setting, and where it is set; without ``sources``, only what is wrong."""
+    return joined((*(() if sources is None else (source_of(name, sources),)), name, fault), ": ")
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
@@ -98,7 +103,9 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
             file = folder / expanded(named)
             if not file.is_file():
                 raise ConfigError(
-                    f"there is no settings file {file} (named by {by}); `./run tools config --example` prints one"
+                    "there is no settings file {file} (named by {by}); `./run tools config --example` prints one",
+                    file,
+                    by,
                 )
             return file
     candidates = (folder / FILE_NAME, user_folder(environment, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
@@ -126,14 +133,14 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
         # some editors begin a file with a byte order mark
         text = read_text(file, encoding="utf-8-sig", most_bytes=MOST_SETTINGS_BYTES)
     except OSError as error:
-        raise ConfigError(f"cannot read the settings {file}: {error.strerror}") from error
+        raise ConfigError("cannot read the settings {file}: {reason}", file, error.strerror) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"the settings {file} are not UTF-8 text") from error
+        raise ConfigError("the settings {file} are not UTF-8 text", file) from error
     try:
         values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         hint = '; text needs quotes, such as name = "diaballik"' if str(error).startswith("Invalid value") else ""
-        raise ConfigError(f"{file} is not valid TOML: {error}{hint}") from error
+        raise ConfigError("{file} is not valid TOML: {error}{hint}", file, error, hint) from error
     return values, lines_of_keys(text)
 
 
@@ -209,4 +216,4 @@ def read_environment(
                 if near
                 else "`./run tools config --example` shows every setting"
             )
-            raise ConfigError(f"${variable} names no setting; {hint}")
+            raise ConfigError("${variable} names no setting; {hint}", variable, hint)

@@ -30,14 +30,21 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
     known = games_with_layouts()
     if path is None and game not in known:
         raise LayoutError(
-            f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
-            f"{saved_by()}, play it with `./run play {game}`, or measure the table and set layout under [table]"
+            "no layout comes with {game} yet, so a camera can't see it (there is one for {known}); "
+            "{saved_by}, play it with `./run play {game}`, or measure the table and set layout under "
+            "[table]",
+            game,
+            ", ".join(known),
+            saved_by(),
         )
     layout = default_layout(game) if path is None else load_layout(path)
     if (other := _game_named_by(layout)) not in (None, game):
         raise LayoutError(
-            f"{path} measures a table of {other}, and the game is {game}; give the layout of {game}, or set "
-            f'name = "{other}" under [game]'
+            "{path} measures a table of {other}, and the game is {game}; give the layout of {game}, or "
+            'set name = "{other}" under [game]',
+            path,
+            other,
+            game,
         )
     _check_squares(layout, game)
     return layout.without_markers() if markers == NO_MARKERS else layout
@@ -52,9 +59,18 @@ def _check_squares(layout: TableLayout, game: str) -> None:
     if not played.has_sheets and set(board.places) != set(played.places):
         needed = grid_of(played.places).rows
         raise LayoutError(
-            f"the layout's {board.name} has {board.columns} x {board.rows} squares, {board.places[0]} to "
-            f"{board.places[-1]}; {played.title} needs {len(needed[0])} x {len(needed)}, {needed[-1][0]} to "
-            f"{needed[0][-1]}"
+            "the layout's {name} has {columns} x {rows} squares, {first} to {last}; {title} needs "
+            "{wide} x {high}, {first_needed} to {last_needed}",
+            board.name,
+            board.columns,
+            board.rows,
+            board.places[0],
+            board.places[-1],
+            played.title,
+            len(needed[0]),
+            len(needed),
+            needed[-1][0],
+            needed[0][-1],
         )
 
 
@@ -133,15 +149,20 @@ def _dice_as_ruled(pieces: DicePieces, shipped: DicePieces, own: str | None) -> 
         unknown = sorted(set(FaceSet.load(pieces.faces).names) - known)
         if unknown:
             raise LayoutError(
-                f"{pieces.faces} has the faces {', '.join(unknown)}, and the game's dice {'/'.join(ruled)}; learn the "
-                "faces again, each named as the game writes it, or set the game's option dice"
+                "{faces} has the faces {unknown}, and the game's dice {ruled}; learn the faces again, each "
+                "named as the game writes it, or set the game's option dice",
+                pieces.faces,
+                ", ".join(unknown),
+                "/".join(ruled),
             )
     if not pieces.printed or _same_dice(pieces.printed, ruled):
         return pieces
     if not _same_dice(pieces.printed, shipped.printed):
         raise LayoutError(
-            f"the layout has the dice {'/'.join(pieces.printed)}, and the game {'/'.join(ruled)}; give the game's "
-            "option dice and the layout's faces the same ones"
+            "the layout has the dice {printed}, and the game {ruled}; give the game's option dice and "
+            "the layout's faces the same ones",
+            "/".join(pieces.printed),
+            "/".join(ruled),
         )
     return replace(pieces, printed=ruled)
 
@@ -156,8 +177,10 @@ def _blocks_as_ruled(pieces: BlockPieces, shipped: BlockPieces, own: str | None)
         return pieces
     if _symbols(pieces.net) not in _turned(shipped.net):
         raise LayoutError(
-            f"the layout has blocks with the net {'/'.join(_symbols(pieces.net))}, and the game with "
-            f"{'/'.join(_symbols(ruled))}; give the game's option net and the layout's block.net the same symbols"
+            "the layout has blocks with the net {net}, and the game with {ruled}; give the game's option "
+            "net and the layout's block.net the same symbols",
+            "/".join(_symbols(pieces.net)),
+            "/".join(_symbols(ruled)),
         )
     return replace(pieces, net=ruled)
 

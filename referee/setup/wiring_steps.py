@@ -9,12 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from common.findings import Finding
-from common.phrases import Phrase
+from common.phrases import Phrase, joined
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
-from referee.settings.sources import DEFAULT
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, MakeMap, SetupStep, StepResult, TableSetup
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
@@ -36,7 +35,7 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(sections)
     except ValidationError as error:
-        raise ConfigError("; ".join(explain_faults(error))) from error
+        raise ConfigError(joined(explain_faults(error), "; ")) from error
 
 
 _ABOUT_LIGHTS = (
@@ -117,15 +116,14 @@ def _check_wiring(
 ) -> StepResult:
     """Check the devices and the pins that the settings name, with ``others`` in place of some of them."""
     settings, places = _settings(table, {**given, **others}), tuple(table.game.places)
-    problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
+    # No file and no flag has set these values.
+    problems = [*device_problems(settings, places, None), *plan_and_problems(settings, None, places, making=making)[1]]
     if not problems:
         return StepResult((Finding.ok(_WIRING, message),), given)
     drivers = given.get("lights.drivers")
     example = Phrase("gpio buzzer_pin=18") if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
     remedy = Phrase("add what is missing to the answer, such as {example}, or give another answer", example=example)
-    # No file and no flag has set these values.
-    said = (problem.removeprefix(f"{DEFAULT}: ") for problem in problems)
-    return StepResult(tuple(Finding.fault(_WIRING, problem, remedy) for problem in said))
+    return StepResult(tuple(Finding.fault(_WIRING, problem, remedy) for problem in problems))
 
 
 _WIRING = Phrase("wiring")

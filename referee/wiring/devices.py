@@ -24,7 +24,7 @@ from serial.tools import list_ports
 
 from common.findings import Finding
 from common.json_files import parse_json
-from common.phrases import Phrase, as_sentence, either, plain_reason, shortened
+from common.phrases import Phrase, as_sentence, either, joined, plain_reason, shortened
 from engine.errors import EngineError
 from engine.registry import load
 from engine.values import Place
@@ -522,7 +522,7 @@ def check_wires(
     if plan.sensor_map is not None:
         sensor_map = plan.sensor_map
         squares = Phrase("{places} squares, {switches} switches", len(sensor_map.places), sensor_map.switches)
-        yield Finding.ok("sensor map", f"{settings.sensors.map}: {squares}")
+        yield Finding.ok("sensor map", joined((settings.sensors.map, squares), ": "))
     if plan.needs_controller:
         yield from check_board(plan, connect)
     if "wled-network" in plan.drivers and plan.wled_host:
@@ -572,7 +572,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
         "{wled_host}: WLED {get}, {part} lights",
         plan.wled_host,
         info.get("ver", Phrase("of some version")),
-        count or "some",
+        count or Phrase("some"),
     )
     if isinstance(count, int) and plan.light_map is not None and count < plan.light_map.shortest_strip:
         (problem,) = plan.light_map.problems(strip_lights=count)
@@ -581,8 +581,8 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
             Phrase(
                 "{wled_host}: WLED {get}, {part} lights; {problem}",
                 plan.wled_host,
-                info.get("ver", "of some version"),
-                count or "some",
+                info.get("ver", Phrase("of some version")),
+                count or Phrase("some"),
                 problem,
             ),
             "set the number of lights in WLED's LED preferences",
@@ -607,7 +607,9 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
 
 def _describe(welcome: Welcome) -> str:
     version = ".".join(map(str, welcome.firmware))
-    return Phrase("{part}, firmware {version}, {equipment}", welcome.board or "unnamed", version, equipment(welcome))
+    return Phrase(
+        "{part}, firmware {version}, {equipment}", welcome.board or Phrase("unnamed"), version, equipment(welcome)
+    )
 
 
 def link_quality(statistics: ConnectionStatistics) -> Finding:

@@ -31,7 +31,7 @@ from referee.errors import ConfigError
 from referee.sensing.health import SensorSettings, SensorSnapshot
 from referee.settings.conversions import sensor_pins, wanted_board
 from referee.settings.settings import Settings
-from referee.settings.sources import Source, source_of
+from referee.settings.sources import Source, fault_of
 from vision.reading import PlaceChange
 
 MOST_SWITCHES = 1024
@@ -129,7 +129,7 @@ def load_sensor_map(path: Path) -> SensorMap:
         ) from error
     found = list(_form_faults(data))
     if found:
-        raise ConfigError(f"{path}: {first_faults(found)}")
+        raise ConfigError(joined((path, first_faults(found)), ": "))
     try:
         return SensorMap(data["places"], data["switches"], data.get("pin_map_crc"))
     except ConfigError as error:
@@ -290,7 +290,7 @@ def wiring_plan(
     """
     plan, found = plan_and_problems(settings, sources, places, making=making)
     if found:
-        raise ConfigError("\n".join(found))
+        raise ConfigError(joined(found, "\n"))
     return plan
 
 
@@ -306,12 +306,12 @@ def playable_plan(
     if not found:
         return plan, ()
     if plan.inputs is Inputs.SENSORS:
-        raise ConfigError("\n".join(found))
+        raise ConfigError(joined(found, "\n"))
     return WiringPlan(), tuple(found)
 
 
 def plan_and_problems(
-    settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
+    settings: Settings, sources: Mapping[str, Source] | None, places: Collection[str], *, making: Making = ""
 ) -> tuple[WiringPlan, list[str]]:
     """Return the plan as far as it can be made, and its problems, one per line: where it is set, and what to do."""
     lights, sensors = settings.lights, settings.sensors
@@ -355,13 +355,12 @@ def plan_and_problems(
 class _Faults:
     """Collects faults, each with the place where it is set."""
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+    def __init__(self, sources: Mapping[str, Source] | None) -> None:
         self._sources = sources
         self.found: list[str] = []
 
     def add(self, name: str, sentences: Iterable[str]) -> None:
-        source = source_of(name, self._sources)
-        self.found += [f"{source}: {name}: {sentence}" for sentence in sentences]
+        self.found += [fault_of(name, sentence, self._sources) for sentence in sentences]
 
     def require(self, name: str, value: object, why: str) -> None:
         if value is None:
@@ -376,7 +375,7 @@ class _Faults:
         try:
             return make()
         except (HardwareError, PinMapError, WledSettingError, ConfigError) as error:
-            self.add(name, str(error).splitlines())
+            self.add(name, [str(error)])
             return None
 
 

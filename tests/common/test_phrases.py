@@ -54,7 +54,7 @@ GERMAN = {
 }
 
 
-def german(text: str) -> str | None:
+def german(text: str) -> str:
     """Translate a phrase by the words above."""
     assert isinstance(text, Phrase)
     return text.translated(lambda text, form: GERMAN.get((form, text)) or GERMAN.get(("", text)))
@@ -117,8 +117,9 @@ def test_a_form_that_a_translation_asks_for_is_passed_to_the_parts_and_their_par
     assert german(BLOCK) == "der goldene Block"
 
 
-def test_a_phrase_with_an_unknown_part_has_no_translation_but_names_are_copied() -> None:
-    assert german(Phrase("{owner} takes {what}.", owner="gold", what=Phrase("the moon"))) is None
+def test_a_part_without_a_translation_stays_english_and_names_are_copied() -> None:
+    assert german(Phrase("{owner} takes {what}.", owner="gold", what=Phrase("the moon"))) == "Gold nimmt the moon."
+    assert german(Phrase("{owner} takes the {moon}.", owner="gold", moon="gold")) == "gold takes the gold."
     assert german(Phrase("{owner} takes {what}.", owner="Ann", what=BLOCK)) == "Ann nimmt den goldenen Block."
 
 
@@ -126,6 +127,7 @@ def test_a_part_is_copied_where_it_is_quoted_or_the_translation_says_so() -> Non
     assert german(Phrase("note: {note}", note="gold")) == "Notiz: gold"
     assert Phrase("{name!r} {number!r}", name="it's", number=5) == '"it\'s" 5'
     assert german(Phrase("{name!r}: {other}", name="gold", other="gold")) == "'gold': Gold"
+    assert german(Phrase("{name!v}: {other}", name="gold", other="gold")) == "gold: Gold"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from common.phrases import joined
+from common.phrases import Phrase, joined
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, pi_camera, usb_camera
 from vision.errors import CameraError
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 _SPECS = (
-    "0 or usb:0 or /dev/video0 (a USB camera)",
-    "usb:046d:0825, usb:046d:0825:SERIAL or usb:046d:0825@1-1.4 (this USB camera, whatever its number)",
-    "pi or pi:0 (the Pi's own camera)",
-    "images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)",
-    "folder:FOLDER (a folder that grows)",
-    "video:FILE or FILE.mp4 (every frame)",
-    "realtime:FILE (a video at the speed it was filmed)",
+    Phrase("0 or usb:0 or /dev/video0 (a USB camera)"),
+    Phrase("usb:046d:0825, usb:046d:0825:SERIAL or usb:046d:0825@1-1.4 (this USB camera, whatever its number)"),
+    Phrase("pi or pi:0 (the Pi's own camera)"),
+    Phrase("images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)"),
+    Phrase("folder:FOLDER (a folder that grows)"),
+    Phrase("video:FILE or FILE.mp4 (every frame)"),
+    Phrase("realtime:FILE (a video at the speed it was filmed)"),
 )
 """The forms that ``open_camera`` understands."""
 

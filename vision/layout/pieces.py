@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from common.phrases import joined, listed, shortened
+from common.phrases import Phrase, joined, listed, shortened
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import CubeSolid, FrustumSolid, Rectangle, Side, Solid
@@ -61,7 +61,7 @@ def naming(section: str, *, add_section: bool = False) -> Iterator[None]:
         yield
     except LayoutError as wrong:
         if add_section:
-            raise LayoutError(f"{section}: {wrong}") from None
+            raise LayoutError(joined((section, wrong), ": ")) from None
         raise
     except KeyError as missing:
         raise LayoutError(
@@ -624,7 +624,7 @@ Surface = GridSurface | Tray
 
 def named_places(surface: Surface, places: Sequence[str]) -> str:
     """Name places for a message: all of a surface by its name, many by the first ones and the number of the others."""
-    return f"the {surface.name}" if len(places) == len(surface.places) else shortened(places, MOST_NAMED)
+    return Phrase("the {name}", surface.name) if len(places) == len(surface.places) else shortened(places, MOST_NAMED)
 
 
 def top_mm(surface: Surface) -> float:

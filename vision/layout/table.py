@@ -114,7 +114,7 @@ class TableLayout:
 
     def check_told_apart(self) -> None:
         """Raise LayoutError if several parts have no markers: the same lines would be taken for each of them."""
-        bare = [f"the {part.surfaces[0].name}" for part in self.parts() if not part.markers.centres_mm]
+        bare = [Phrase("the {name}", part.surfaces[0].name) for part in self.parts() if not part.markers.centres_mm]
         if len(bare) > 1:
             raise LayoutError("{bare} can't be told apart without markers; print them with markers", listed(bare))
 
@@ -177,7 +177,7 @@ def _right_of_sheet(size_mm: Sequence[float]) -> dict[str, list[float]]:
 
 
 def _sheet_name(number: int) -> str:
-    return f"sheet of p{number}"
+    return Phrase("sheet of {player}", f"p{number}")
 
 
 def _sheet_prefix(number: int) -> str:
@@ -280,7 +280,7 @@ def load_layout(path: Path) -> TableLayout:
     try:
         layout = layout_from_json(data)
     except LayoutError as error:
-        raise LayoutError(f"{path}: {error}") from None
+        raise LayoutError(joined((path, error), ": ")) from None
     surfaces = tuple(
         replace(surface, pieces=surface.pieces.resolved_in(path.parent))
         if isinstance(surface.pieces, DicePieces)

@@ -16,7 +16,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from common.phrases import Phrase
+from common.phrases import Phrase, joined
 from common.places import EMPTY
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import BoolImage, Frame, Image
@@ -727,7 +727,7 @@ class TableReader:
                 if located and not part.is_located:
                     hidden = part.hidden(hindrance.kind)
                     places |= hidden
-                    said = f"the {part.layout.surfaces[0].name}: {hindrance.message}"
+                    said = joined((Phrase("the {name}", part.layout.surfaces[0].name), hindrance.message), ": ")
                     if hidden:
                         hindrances.append(replace(hindrance, message=said, places=tuple(hidden)))
                     else:

@@ -165,7 +165,7 @@ def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> B
         state = replace(state, opening=None, to_move=PLAYERS[0])
     if roll is None:
         if state.to_move is not None and state.roll is None:
-            raise IllegalTurnError("a turn begins with a roll; give one, such as 4,1")
+            raise IllegalTurnError(Phrase("a turn begins with a roll; give one, such as 4,1"))
         return state
     return rolled(state, roll)
 

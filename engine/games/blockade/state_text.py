@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from common.phrases import Phrase
 from engine.errors import UnreadableError
 from engine.games.blockade.explanation import impossibility
 from engine.games.blockade.state import (
@@ -42,7 +43,7 @@ from engine.support.players import common_announcements, format_announcement
 from engine.values import Announcement
 
 _STACK = re.compile(r"([a-e][1-5])[:=]([rygbck][sml]+(?:\+[rygbck][sml]+)*)")
-_EXPECTED = "a player, a stack such as a2:RLS, roll=4,1 or an option such as strict=true"
+_EXPECTED = Phrase("a player, a stack such as a2:RLS, roll=4,1 or an option such as strict=true")
 _DIGITS = re.compile("[0-9]+")
 
 
@@ -90,7 +91,7 @@ def parse_state(text: str) -> BlockadeState:
         if match := _STACK.fullmatch(word.text):
             place, written = match.groups()
             if place in named:
-                raise said.bad(word, f"{place} only once")
+                raise said.bad(word, Phrase("{place} only once", place))
             named[place] = _read_stack(written)
         elif word.text == "opening":
             opening = ()
@@ -99,8 +100,11 @@ def parse_state(text: str) -> BlockadeState:
     missing = [place for place in PLACES if place not in named]
     if missing:
         raise UnreadableError(
-            f"the state {text!r} leaves out {', '.join(missing)}; expected a stack for each of the 25 squares, "
-            "such as a2:RLS",
+            Phrase(
+                "the state {text!r} leaves out {missing}; expected a stack for each of the 25 squares, such as a2:RLS",
+                text,
+                ", ".join(missing),
+            ),
             len(text) + 1,
         )
     options = said.options(options_from, "roll", "opening", "passes")
@@ -108,7 +112,9 @@ def parse_state(text: str) -> BlockadeState:
     wrong = impossibility(stacks, options)
     if wrong is not None:
         place, why = wrong
-        raise UnreadableError(f"the position {text!r} is impossible: {why}", _column_of(text, f"{place}:"))
+        raise UnreadableError(
+            Phrase("the position {text!r} is impossible: {why}", text, why), _column_of(text, f"{place}:")
+        )
     if "opening" in said.named:
         opening = read_dice(text, *said.named["opening"])
     return _finish_state(said, opening, BlockadeState(options, stacks, WARM))
@@ -124,7 +130,11 @@ def _finish_state(said: StateText, opening: tuple[int, ...] | None, state: Block
         rolling = other(WARM) if opening else WARM
         if roll is not None or to_move not in (rolling, OVER):
             raise UnreadableError(
-                f"the state {text!r} is about who starts, where {rolling} rolls next; write {rolling}, and no roll=",
+                Phrase(
+                    "the state {text!r} is about who starts, where {rolling} rolls next; write {rolling}, and no roll=",
+                    text,
+                    rolling,
+                ),
                 _column_of(text, "opening"),
             )
     full = replace(
@@ -136,7 +146,8 @@ def _finish_state(said: StateText, opening: tuple[int, ...] | None, state: Block
     ended = outcome_of(full) is not None
     if said.to_move is not None and said.is_over and not ended:
         raise UnreadableError(
-            f"the state {text!r} says 'over', but nobody has won; write who is to move", said.to_move.column
+            Phrase("the state {text!r} says 'over', but nobody has won; write who is to move", text),
+            said.to_move.column,
         )
     if ended:
         return settle(full)
@@ -152,8 +163,13 @@ def _read_passes(said: StateText, most: int) -> int:
     passes = int(said.named["passes"].text[:9])
     if passes and (not most or passes > most):
         raise UnreadableError(
-            f"the state {said.text!r} counts {passes} passes, but draw_after_passes is {most}; leave passes out or "
-            "make them no more than that",
+            Phrase(
+                "the state {text!r} counts {passes} passes, but draw_after_passes is {most}; leave passes "
+                "out or make them no more than that",
+                said.text,
+                passes,
+                most,
+            ),
             word.column,
         )
     return passes
@@ -162,7 +178,7 @@ def _read_passes(said: StateText, most: int) -> int:
 def _read_announced(said: StateText) -> Announcement | None:
     read = said.announced()
     if read is not None and read not in common_announcements(PLAYERS):
-        raise said.bad(said.named["announced"], "warm:resign, cool:resign or all:draw")
+        raise said.bad(said.named["announced"], Phrase("warm:resign, cool:resign or all:draw"))
     return read
 
 
@@ -185,7 +201,7 @@ def read_dice(text: str, value: str, column: int) -> Dice:
         faces = list(faces[0])
     for face in faces:
         if face not in ORDINARY_DIE:
-            raise unreadable(text, face, column + value.find(face), "two dice from 1 to 6, such as 4,1")
+            raise unreadable(text, face, column + value.find(face), Phrase("two dice from 1 to 6, such as 4,1"))
     if len(faces) != 2:
-        raise unreadable(text, value, column, "two dice, such as 4,1")
+        raise unreadable(text, value, column, Phrase("two dice, such as 4,1"))
     return int(faces[0]), int(faces[1])

@@ -328,7 +328,7 @@ def _shape(name: str) -> str:
 
 
 def _is(places: tuple[Place, ...]) -> str:
-    return "is" if len(places) == 1 else "are"
+    return either(len(places) == 1, "is", "are")
 
 
 def _bare(places: tuple[Place, ...], joint: str = "and") -> str:

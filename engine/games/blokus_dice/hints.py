@@ -245,7 +245,7 @@ def hint(
     afterwards. Strong hints play on from the best turns to the end, with the same dice for all.
     """
     if state.seat is None:
-        raise IllegalTurnError("the game is over, so there is no turn to hint at")
+        raise IllegalTurnError(Phrase("the game is over, so there is no turn to hint at"))
     if not state.dice:
         raise IllegalTurnError(Phrase("{player} has to roll first; then there is a turn to hint at", state.to_move))
     return _HintSearch(state, state.seat, rng, Deadline.after(deadline_s, clock)).run(strength)

@@ -110,7 +110,7 @@ def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> Blo
     Raises IllegalTurnError for a roll that can't be or is missing, and for a colour that isn't one.
     """
     if state.seat is None:
-        raise IllegalTurnError("the game is over, so there is no turn to count")
+        raise IllegalTurnError(Phrase("the game is over, so there is no turn to count"))
     if colour is not None:
         name = colour.strip().lower()
         if name not in COLOURS:

@@ -17,7 +17,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
-from common.phrases import counted, first_faults
+from common.phrases import Phrase, counted, first_faults, joined
 from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
@@ -188,28 +188,41 @@ def build(
     match = re.fullmatch(r"([0-9]{1,2})\s*[xX]\s*([0-9]{1,2})", size.strip()) if isinstance(size, str) else None
     columns, row_count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not all(LEAST_SIDE <= side <= MOST_SIDE for side in (columns, row_count)):
-        fault("size", f"got {size!r}; expected columns x rows, each from {LEAST_SIDE} to {MOST_SIDE}, such as '10x10'")
+        fault(
+            "size",
+            Phrase(
+                "got {got!r}; expected columns x rows, each from {least} to {most}, such as '10x10'",
+                size,
+                LEAST_SIDE,
+                MOST_SIDE,
+            ),
+        )
         columns = row_count = MOST_SIDE
     if isinstance(strikes, bool) or not isinstance(strikes, int) or not 0 <= strikes <= MOST_STRIKES:
-        fault("strikes", f"got {strikes!r}; expected a whole number from 0 to {MOST_STRIKES}")
+        fault("strikes", Phrase("got {got!r}; expected a whole number from 0 to {most}", strikes, MOST_STRIKES))
         strikes = 0
     sheet = Sheet(columns, row_count, strikes, _closed(closed, Grid(columns, row_count), fault), _rows(rows, fault))
     if not faults and not sheet.corners:
-        fault("blocked", "got all four corners; expected at least one open one: a colour begins there")
+        fault("blocked", Phrase("got all four corners; expected at least one open one: a colour begins there"))
     return None if faults else sheet
 
 
 def _closed(closed: object, grid: Grid, fault: Callable[[str, str], None]) -> int:
     if not isinstance(closed, (list, tuple)):
-        fault("blocked", f"got {closed!r}; expected a list of squares, such as ['e5', 'f6'], or [] for none")
+        fault(
+            "blocked", Phrase("got {got!r}; expected a list of squares, such as ['e5', 'f6'], or [] for none", closed)
+        )
         return 0
     found = 0
     for name in closed:
         square = grid.index.get(name.strip().lower()) if isinstance(name, str) else None
         if square is None:
-            fault("blocked", f"got {name!r}; expected a square from {grid.names[0]} to {grid.names[-1]}")
+            fault(
+                "blocked",
+                Phrase("got {name!r}; expected a square from {first} to {last}", name, grid.names[0], grid.names[-1]),
+            )
         elif found >> square & 1:
-            fault("blocked", f"got {name!r} twice; expected each square once")
+            fault("blocked", Phrase("got {name!r} twice; expected each square once", name))
         else:
             found |= 1 << square
     return found
@@ -221,15 +234,22 @@ def _rows(rows: Mapping[int, object], fault: Callable[[str, str], None]) -> tupl
     for face in range(1, FACES + 1):
         row, key = rows.get(face), f"rows.{face}"
         if not isinstance(row, (list, tuple)) or not row:
-            got = "nothing" if row is None else repr(row)
-            fault(key, f"got {got}; expected a list of at least one shape, such as ['I3', 'V3']")
+            got = Phrase("nothing") if row is None else repr(row)
+            fault(key, Phrase("got {got}; expected a list of at least one shape, such as ['I3', 'V3']", got))
             continue
         for given in row:
             name = given.strip().upper() if isinstance(given, str) else given
             if name not in NAMES:
-                fault(key, f"got {given!r}; expected one of {', '.join(NAMES)}")
+                fault(key, Phrase("got {given!r}; expected one of {names}", given, ", ".join(NAMES)))
             elif name in before:
-                fault(key, f"got {name} again, which is in row {before[name]}; expected each shape once at most")
+                fault(
+                    key,
+                    Phrase(
+                        "got {name} again, which is in row {before}; expected each shape once at most",
+                        name,
+                        before[name],
+                    ),
+                )
             else:
                 before[name] = face
         found.append(tuple(name.strip().upper() for name in row if isinstance(name, str)))
@@ -241,7 +261,7 @@ def read_sheet_text(text: str) -> Sheet:
     given = "".join(text.split())
     size, *parts = given.split("/")
     if len(parts) != FACES + 2:
-        raise UnreadableError(f"cannot read {text!r} as a sheet; expected {_EXPECTED}")
+        raise UnreadableError(Phrase("cannot read {text!r} as a sheet; expected {expected}", text, _EXPECTED))
     strikes, closed, *rows = parts
     faults: list[str] = []
     sheet = build(
@@ -249,10 +269,10 @@ def read_sheet_text(text: str) -> Sheet:
         int(strikes) if re.fullmatch("[0-9]{1,3}", strikes) else strikes,
         () if closed == "-" else closed.split(","),
         {face: row.split(",") for face, row in enumerate(rows, 1)},
-        lambda key, message: faults.append(f"{key}: {message}"),
+        lambda key, message: faults.append(joined((key, message), ": ")),
     )
     if sheet is None:
-        raise UnreadableError(f"cannot read {text!r} as a sheet: {'; '.join(faults)}")
+        raise UnreadableError(Phrase("cannot read {text!r} as a sheet: {faults}", text, joined(faults, "; ")))
     return sheet
 
 
@@ -290,30 +310,31 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
-        raise UnreadableError(f"line {line}, the file: is not valid TOML: {error}") from error
+        raise UnreadableError(Phrase("line {line}, the file: is not valid TOML: {error}", line, error)) from error
     faults: list[tuple[int, str]] = []
 
     def report(key: str, message: str) -> None:
         line = _line_of(text, key)
-        faults.append((line, f"line {line}, {key}: {message}" if line else f"{key}: {message}"))
+        said = joined((key, message), ": ")
+        faults.append((line, Phrase("line {line}, {fault}", line, said) if line else said))
 
     rows = data.get("rows", {})
     if not isinstance(rows, dict):
-        report("rows", f"got {rows!r}; expected a table [rows] with the keys 1 to {FACES}")
+        report("rows", Phrase("got {got!r}; expected a table [rows] with the keys 1 to {faces}", rows, FACES))
         rows = {}
     for key in data:
         if key not in _KEYS:
-            report(key, f"is not a key of a sheet; expected only {', '.join(_KEYS)}")
+            report(key, Phrase("is not a key of a sheet; expected only {keys}", ", ".join(_KEYS)))
     by_face = {str(face): face for face in range(1, FACES + 1)}
     for key in rows:
         if key not in by_face:
-            report(f"rows.{key}", f"is not a number on a die; expected 1 to {FACES}")
+            report(f"rows.{key}", Phrase("is not a number on a die; expected 1 to {faces}", FACES))
     title = data.get("title", "")
     if not isinstance(title, str) or not is_one_line(title):
-        report("title", f"got {title!r}; expected one line of text in quotes")
+        report("title", Phrase("got {got!r}; expected one line of text in quotes", title))
     for key, example in _LINES.items():
         if key not in data:
-            report(key, f"is missing; expected a line such as {example}")
+            report(key, Phrase("is missing; expected a line such as {example}", example))
     sheet = build(
         data.get("size", "10x10"),
         data.get("strikes", 0),

@@ -311,7 +311,7 @@ def check_position(state: BlokusState) -> None:
     for seat, filled in enumerate(state.sheets):
         _check_strikes(state, seat, filled)
     if all(filled.status == PlayerStatus.RESIGNED for filled in state.sheets):
-        raise UnreadableError("everyone has resigned; expected at least one player who has not")
+        raise UnreadableError(Phrase("everyone has resigned; expected at least one player who has not"))
     if state.seat is None:
         return
     if state.sheets[state.seat].status != PlayerStatus.PLAYING:

@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 from itertools import groupby
 
+from common.phrases import Phrase
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import HOUSE, Sheet
 from engine.games.blokus_dice.state import (
@@ -37,7 +38,7 @@ from engine.support.notation import OVER, StateText, Word, words
 _NOTHING = "-"
 _PARTS = (*PLAYERS, "starter", "markers", "dice")
 _LETTERS = "".join(colour[0] for colour in COLOURS)
-_SHEET = "a sheet such as p1=-:0 or p1=10/…/r9/rr8:1, with :out or :resigned at the end for who no longer plays"
+_SHEET = Phrase("a sheet such as p1=-:0 or p1=10/…/r9/rr8:1, with :out or :resigned at the end for who no longer plays")
 
 
 def format_state(state: BlokusState) -> str:
@@ -114,13 +115,17 @@ class _Reader:
             state = replace(state, seat=starter if mover is None else mover)
         elif not is_over(state):
             raise UnreadableError(
-                f"the state {self._text!r} says 'over', but {', '.join(PLAYERS[seat] for seat in state.active())} can "
-                "still play; write who is to move, or :out behind the sheets of those who can't place anything"
+                Phrase(
+                    "the state {text!r} says 'over', but {players} can still play; write who is to move, or :out "
+                    "behind the sheets of those who can't place anything",
+                    self._text,
+                    ", ".join(PLAYERS[seat] for seat in state.active()),
+                )
             )
         try:
             check_position(state)
         except UnreadableError as error:
-            raise UnreadableError(f"the state {self._text!r} is impossible: {error}") from error
+            raise UnreadableError(Phrase("the state {text!r} is impossible: {error}", self._text, error)) from error
         return settle(state)
 
     def _read_options(self) -> BlokusOptions:
@@ -129,14 +134,18 @@ class _Reader:
             return self._said.options(options_from, *_PARTS)
         if given != list(PLAYERS[: len(given)]) or len(given) < 2:
             word = self._named[given[-1]]
-            raise self._said.bad(word, f"the sheets of two, three or four players, p1 first, not of {', '.join(given)}")
+            raise self._said.bad(
+                word, Phrase("the sheets of two, three or four players, p1 first, not of {given}", ", ".join(given))
+            )
         if "players" in self._named and self._named["players"].text != str(len(given)):
-            raise self._said.bad(self._named["players"], f"{len(given)}, which is how many sheets there are")
+            raise self._said.bad(
+                self._named["players"], Phrase("{sheets}, which is how many sheets there are", len(given))
+            )
         return self._said.options(lambda named: options_from({"players": len(given), **named}), *_PARTS)
 
     def _seat(self, word: Word) -> int:
         if word.text not in self._options.names:
-            raise self._said.bad(word, f"one of {', '.join(self._options.names)}")
+            raise self._said.bad(word, Phrase("one of {names}", ", ".join(self._options.names)))
         return PLAYERS.index(word.text)
 
     def _markers(self) -> tuple[int, ...]:
@@ -146,7 +155,7 @@ class _Reader:
         names = word.text.split(",")
         found = [_LETTERS.find(name[:1]) for name in names if name and COLOURS[_LETTERS.find(name[0])].startswith(name)]
         if len(names) != len(found) or sorted(found) != [0, 1, 2, 3]:
-            raise self._said.bad(word, f"each of {', '.join(COLOURS)} once, separated by commas")
+            raise self._said.bad(word, Phrase("each of {colours} once, separated by commas", ", ".join(COLOURS)))
         return tuple(found)
 
     def _dice(self) -> tuple[int, ...]:
@@ -154,7 +163,9 @@ class _Reader:
         if word is None or word.text == _NOTHING:
             return ()
         if not re.fullmatch("[1-6](,?[1-6]){0,3}", word.text):
-            raise self._said.bad(word, f"one to four dice such as 1,2,3,4, or {_NOTHING} while a roll is awaited")
+            raise self._said.bad(
+                word, Phrase("one to four dice such as 1,2,3,4, or {nothing} while a roll is awaited", _NOTHING)
+            )
         return tuple(sorted(int(face) for face in word.text.replace(",", "")))
 
     def _filled(self, player: str) -> FilledSheet:
@@ -170,7 +181,9 @@ class _Reader:
         try:
             used = read_shapes_drawn(self._options.sheet, player, colours)
         except UnreadableError as error:
-            raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
+            raise UnreadableError(
+                Phrase("the state {text!r} is impossible: {error}", self._text, error), word.column
+            ) from error
         return FilledSheet(colours, used, int(match[2] or 0), PlayerStatus(match[3] or PlayerStatus.PLAYING))
 
     def _squares(self, word: Word) -> tuple[int, ...]:
@@ -179,19 +192,28 @@ class _Reader:
         rows = [] if word.text == _NOTHING else word.text.split("/")
         if rows and len(rows) != sheet.rows:
             raise self._said.bad(
-                word, f"{sheet.rows} rows separated by '/', not {len(rows)}; or {_NOTHING} for an empty sheet"
+                word,
+                Phrase(
+                    "{expected} rows separated by '/', not {got}; or {nothing} for an empty sheet",
+                    sheet.rows,
+                    len(rows),
+                    _NOTHING,
+                ),
             )
         column = word.column
         for row, written in zip(reversed(range(sheet.rows)), rows, strict=False):
             marks = re.sub("[0-9]{1,2}", lambda run: "." * int(run[0]), written)
             if len(marks) != sheet.columns or marks.strip("." + _LETTERS):
                 raise self._said.bad(
-                    Word(written, column), f"{sheet.columns} squares of row {row + 1} as {_LETTERS} and numbers"
+                    Word(written, column),
+                    Phrase("{columns} squares of row {row} as {letters} and numbers", sheet.columns, row + 1, _LETTERS),
                 )
             for square, mark in enumerate(marks, row * sheet.columns):
                 if mark != ".":
                     if sheet.closed >> square & 1:
-                        raise self._said.bad(Word(written, column), f"{sheet.grid.names[square]} empty: it is closed")
+                        raise self._said.bad(
+                            Word(written, column), Phrase("{name} empty: it is closed", sheet.grid.names[square])
+                        )
                     colours[_LETTERS.index(mark)] |= 1 << square
             column += len(written) + 1
         return tuple(colours)

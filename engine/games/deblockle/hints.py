@@ -200,7 +200,7 @@ def hint(
 ) -> Hint[DeblockleTurn]:
     """Return a turn of the player to move and a reason; raises IllegalTurnError if the game is over."""
     if state.to_move is None:
-        raise IllegalTurnError("there is no turn to hint at: the game is over")
+        raise IllegalTurnError(Phrase("there is no turn to hint at: the game is over"))
     deadline = Deadline.after(deadline_s, clock)
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     best = _immediate_hint(state, turns)

@@ -183,9 +183,9 @@ def format_turn(turn: DeblockleTurn) -> str:
 def describe(turn: DeblockleTurn) -> str:
     """Describe the turn in a short sentence."""
     if turn.end is None:
-        ending: str = Phrase("leaves the board")
+        ending = Phrase("leaves the board")
     elif turn.top == "stop":
-        ending = "stays"
+        ending = Phrase("stays")
     elif turn.rolled_to == (turn.end,):
         ending = Phrase("can't hop")
     else:
@@ -397,11 +397,13 @@ def standing(state: DeblockleState) -> tuple[str, ...]:
     """List who is to move or waits, how many blocks have left, and the known side faces of blocks as seen by gold."""
     first = either(
         state.to_move,
-        "{player} to move; gold has removed {gold}, teal {teal}.",
-        "The game is over; gold has removed {gold}, teal {teal}.",
+        "{player} to move; {gold} has removed {by_gold}, {teal} {by_teal}.",
+        "The game is over; {gold} has removed {by_gold}, {teal} {by_teal}.",
         player=str(state.to_move).capitalize(),
-        gold=state.removed("gold"),
-        teal=state.removed("teal"),
+        gold="gold",
+        by_gold=state.removed("gold"),
+        teal="teal",
+        by_teal=state.removed("teal"),
     )
     return (joined(filter(None, (first, passed_over(state)))), *_known_sides(state))
 

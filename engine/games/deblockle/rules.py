@@ -114,11 +114,11 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
     Raises AmbiguousError if they leave different appearances, or if there are none.
     """
     if not turns:
-        raise AmbiguousError("no turns were given to combine; expected at least one")
+        raise AmbiguousError(Phrase("no turns were given to combine; expected at least one"))
     first = turns[0]
     if any((t.player, t.start, t.top, t.end) != (first.player, first.start, first.top, first.end) for t in turns):
         listed = ", ".join(format_turn(turn) for turn in turns)
-        raise AmbiguousError(f"{listed} don't leave the same appearance; ask which was played")
+        raise AmbiguousError(Phrase("{listed} don't leave the same appearance; ask which was played", listed))
     rolled = {place for turn in turns for place in turn.rolled_to}
     return DeblockleTurn(
         first.player, first.start, tuple(sorted(rolled, key=SQUARE_OF.__getitem__)), first.top, first.end

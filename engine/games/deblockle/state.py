@@ -33,10 +33,10 @@ SIDES: tuple[str, ...] = ("north", "east", "south", "west")
 """The compass sides in the order used everywhere, as seen from above; north is away from the first player."""
 TOWARDS: Mapping[str, str] = MappingProxyType(
     {
-        "north": Phrase("away from gold"),
-        "east": Phrase("to gold's right"),
-        "south": Phrase("towards gold"),
-        "west": Phrase("to gold's left"),
+        "north": Phrase("away from {player}", "gold"),
+        "east": Phrase("to {player}'s right", "gold"),
+        "south": Phrase("towards {player}", "gold"),
+        "west": Phrase("to {player}'s left", "gold"),
     }
 )
 """The sides in everyday words, as seen by gold."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from common.phrases import Phrase, either
 from engine.errors import UnreadableError
 from engine.games.deblockle.state import (
     MOST_BLOCKS,
@@ -67,7 +68,7 @@ def parse_state(text: str) -> DeblockleState:
 
     Raises UnreadableError that names the faulty part and its column.
     """
-    said = StateText(text, PLAYERS, "a block such as c3:G.x/north=stop, removed=0,0 or an option")
+    said = StateText(text, PLAYERS, Phrase("a block such as c3:G.x/north=stop, removed=0,0 or an option"))
     blocks_said = []
     for word in words(text):
         if match := _BLOCK.fullmatch(word.text):
@@ -80,7 +81,12 @@ def parse_state(text: str) -> DeblockleState:
         block = _read_block(text, options, match, column)
         if block.square in blocks:
             raise UnreadableError(
-                f"the state {text!r} has two blocks on {PLACES[block.square]}; expected one a square at most", column
+                Phrase(
+                    "the state {text!r} has two blocks on {place}; expected one a square at most",
+                    text,
+                    PLACES[block.square],
+                ),
+                column,
             )
         blocks[block.square] = block
     to_move = options.starts if said.to_move is None or said.is_over else said.to_move.text
@@ -93,7 +99,11 @@ def parse_state(text: str) -> DeblockleState:
         state = replace(state, to_move=None, announced=announced)
     if said.to_move is not None and said.is_over and state.to_move is not None:
         raise UnreadableError(
-            f"the state {text!r} says 'over', but {state.to_move} can still play; write who is to move",
+            Phrase(
+                "the state {text!r} says 'over', but {to_move} can still play; write who is to move",
+                text,
+                state.to_move,
+            ),
             said.to_move.column,
         )
     return state
@@ -104,12 +114,12 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
     place, owner, top_text, sides, norths = match.groups()
     square = SQUARE_OF[place]
     if STARS >> square & 1:
-        raise unreadable(text, part, column, "a square without a star: no block ever rests on d2 or d6")
+        raise unreadable(text, part, column, Phrase("a square without a star: no block ever rests on d2 or d6"))
     cube = options.cube
     top = read_symbol(top_text)
     if top is None:
         meant = symbols_from(top_text)
-        expected = f"one of {', '.join(meant)} in full" if meant else f"one of {', '.join(SYMBOLS)} as its top"
+        expected = either(meant, "one of {names} in full", "one of {names} as its top", ", ".join(meant or SYMBOLS))
         raise unreadable(text, part, column, expected)
     mask = cube.with_top[top]
     if sides and norths:
@@ -119,7 +129,9 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
             narrowed = cube.agreeing(cube.with_top[top], {"north": north}) if north else 0
             if not narrowed:
                 shown = ", ".join(sorted(facing["north"] for facing in cube.facings(cube.with_top[top])))
-                raise unreadable(text, part, column, f"one of {shown} away from gold (north) when {top} is up")
+                raise unreadable(
+                    text, part, column, Phrase("one of {shown} away from gold (north) when {top} is up", shown, top)
+                )
             mask |= narrowed
     return Block(square, PLAYERS[0] if owner[0] == PLAYERS[0][0] else PLAYERS[1], mask)
 
@@ -140,7 +152,7 @@ def _read_removed(said: StateText) -> tuple[int, int]:
         return 0, 0
     match = re.fullmatch(r"([0-4])[,/]([0-4])", said.named[_REMOVED].text)
     if not match:
-        raise said.bad(said.whole(_REMOVED), "removed=GOLD,TEAL with numbers from 0 to 4")
+        raise said.bad(said.whole(_REMOVED), Phrase("removed=GOLD,TEAL with numbers from 0 to 4"))
     return int(match[1]), int(match[2])
 
 
@@ -149,7 +161,9 @@ def _read_announced(state: DeblockleState, said: StateText) -> Announcement | No
     refusal = None if announcement is None else reason_against(state, announcement)
     if refusal is not None:
         column = said.whole(ANNOUNCED).column
-        raise UnreadableError(f"the state {said.text!r} can't be: at column {column}, {refusal}", column)
+        raise UnreadableError(
+            Phrase("the state {text!r} can't be: at column {column}, {refusal}", said.text, column, refusal), column
+        )
     return announcement
 
 
@@ -158,13 +172,18 @@ def _count_blocks(state: DeblockleState, said: StateText) -> DeblockleOptions:
     removed = said.whole(_REMOVED).column if _REMOVED in said.named else None
     for player, gone in zip(PLAYERS, _read_removed(said), strict=True):
         total = len(state.owned(player)) + gone
-        has = f"the state {said.text!r} has {total} {player} blocks, counting those removed"
+        has = Phrase("the state {text!r} has {total} {player} blocks, counting those removed", said.text, total, player)
         if not 1 <= total <= MOST_BLOCKS:
-            raise UnreadableError(f"{has}; expected 1 to {MOST_BLOCKS}", removed)
+            raise UnreadableError(Phrase("{has}; expected 1 to {most}", has, MOST_BLOCKS), removed)
         option = f"blocks_{player}"
         if option in said.named and total != state.options.blocks(player):
-            raise UnreadableError(f"{has}, but says {option}={state.options.blocks(player)}", said.whole(option).column)
+            raise UnreadableError(
+                Phrase("{has}, but says {option}={number}", has, option, state.options.blocks(player)),
+                said.whole(option).column,
+            )
         totals.append(total)
     if not state.blocks:
-        raise UnreadableError(f"the state {said.text!r} has no blocks on the board; expected at least one", removed)
+        raise UnreadableError(
+            Phrase("the state {text!r} has no blocks on the board; expected at least one", said.text), removed
+        )
     return replace(state.options, blocks_gold=totals[0], blocks_teal=totals[1])

@@ -195,7 +195,7 @@ def _raise_block_counts(state: DeblockleState) -> DeblockleState:
                 )
             )
     if all(not state.owned(player) for player in PLAYERS):
-        raise UnreadableError("there would be no block on the board; expected at least one")
+        raise UnreadableError(Phrase("there would be no block on the board; expected at least one"))
     return replace(
         state,
         options=replace(

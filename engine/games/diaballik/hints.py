@@ -77,7 +77,7 @@ def hint(
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:
-        raise IllegalTurnError("the game is over, so there is no turn to hint at")
+        raise IllegalTurnError(Phrase("the game is over, so there is no turn to hint at"))
     deadline_s = max(0.0, deadline_s)
     deadline = Deadline.after(deadline_s, clock)
     for_check_s = 0.0 if strength is Strength.GENTLE else min(_MOST_FOR_CHECK_S, deadline_s * _SHARE_FOR_CHECK)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from common.phrases import counted
+from common.phrases import Phrase, counted
 from engine.errors import UnreadableError
 from engine.games.diaballik.state import (
     GOAL,
@@ -42,7 +42,7 @@ _WORD = re.compile(r"/|\n|[^\s/]+")
 _SQUARES = re.compile(r"([a-g][1-7])(\*?)")
 _CELLS = re.compile(r"[bBwW.]+")
 _DRAWN = {"b": "black", "B": "black", "w": "white", "W": "white"}
-_EXPECTED = "black, white, over, pieces such as black:a1,b1,c1*, a drawing's row such as ww.W.ww, or an option"
+_EXPECTED = Phrase("black, white, over, pieces such as black:a1,b1,c1*, a drawing's row such as ww.W.ww, or an option")
 
 
 def format_state(state: DiaballikState) -> str:
@@ -87,10 +87,14 @@ def parse_state(text: str) -> DiaballikState:
         _read_drawing(text, drawn, read)
     sides = {player: _side(text, player, read) for player in PLAYERS}
     if all(GOAL[player] >> sides[player].ball & 1 for player in PLAYERS):
-        raise UnreadableError(f"the state {text!r} has both balls on the row where they win; expected one at most")
+        raise UnreadableError(
+            Phrase("the state {text!r} has both balls on the row where they win; expected one at most", text)
+        )
     options, counts = said.options(options_from), said.counts()
     if counts and not options.repetition_draw:
-        raise UnreadableError(f"the state {text!r} says how often positions were seen; expected repetition_draw=true")
+        raise UnreadableError(
+            Phrase("the state {text!r} says how often positions were seen; expected repetition_draw=true", text)
+        )
     mover = PLAYERS[0] if said.to_move is None or said.is_over else said.to_move.text
     return _whole(said, DiaballikState(options, sides["black"], sides["white"], mover, counts))
 
@@ -100,14 +104,17 @@ def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
     announced = said.announced()
     if announced is not None:
         if not said.is_over:
-            raise said.bad(said.whole(ANNOUNCED), "the state to say 'over' when something ended the game")
+            raise said.bad(said.whole(ANNOUNCED), Phrase("the state to say 'over' when something ended the game"))
         _check_announced(said, announced, state)
         return replace(state, to_move=None, announced=announced)
     state = settle(state, counted=repetition.SEEN not in said.named)
     if said.is_over and (state.to_move is not None or state.announced is not None):
         raise UnreadableError(
-            f"the state {said.text!r} says 'over', but no ball is on the far row; write who is to move, or what was "
-            "announced, such as announced=white:resign"
+            Phrase(
+                "the state {text!r} says 'over', but no ball is on the far row; write who is to move, or "
+                "what was announced, such as announced=white:resign",
+                said.text,
+            )
         )
     return state
 
@@ -116,15 +123,17 @@ def _check_announced(said: StateText, announced: Announcement, state: DiaballikS
     word = said.whole(ANNOUNCED)
     by_ball = settle(state, counted=False)
     if by_ball.to_move is None and by_ball.announced is None:
-        raise said.bad(word, "nothing announced, as a ball is on the far row")
+        raise said.bad(word, Phrase("nothing announced, as a ball is on the far row"))
     if announced.kind not in KINDS or (announced.player is None) != (announced.kind == DRAW):
-        raise said.bad(word, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
+        raise said.bad(word, Phrase("PLAYER:KIND, the kind one of {kinds}, or all:draw", ", ".join(KINDS)))
     if announced.kind == REPETITION and not state.options.repetition_draw:
-        raise said.bad(word, "repetition_draw=true beside a draw by repetition")
+        raise said.bad(word, Phrase("repetition_draw=true beside a draw by repetition"))
     if announced.kind == ANTI_PLAY:
         player = str(announced.player)
         if not may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
-            raise said.bad(word, f"a wall of {other(player)}'s that three of {player}'s pieces touch")
+            raise said.bad(
+                word, Phrase("a wall of {foe}'s that three of {player}'s pieces touch", other(player), player)
+            )
 
 
 def _read_word(word: Word, read: _Read, said: StateText) -> None:
@@ -140,14 +149,18 @@ def _read_squares(text: str, squares: Word, player: str, read: _Read) -> None:
     for part in squares.text.split(","):
         match = _SQUARES.fullmatch(part)
         if match is None:
-            raise unreadable(text, part, column, "squares such as a1,b1,d1* separated by commas, * for the ball")
+            raise unreadable(
+                text, part, column, Phrase("squares such as a1,b1,d1* separated by commas, * for the ball")
+            )
         _put(text, Word(part, column), SQUARE_OF[match[1]], player, ball=bool(match[2]), read=read)
         column += len(part) + 1
 
 
 def _put(text: str, word: Word, square: int, player: str, *, ball: bool, read: _Read) -> None:
     if square in read.owners:
-        raise unreadable(text, word.text, word.column, f"one piece a square at most, and {PLACES[square]} has one")
+        raise unreadable(
+            text, word.text, word.column, Phrase("one piece a square at most, and {place} has one", PLACES[square])
+        )
     read.owners[square] = player
     if ball:
         read.balls[player].append(square)
@@ -157,10 +170,15 @@ def _read_drawing(text: str, rows: list[list[tuple[str, int]]], read: _Read) -> 
     for number, row in enumerate(rows):
         if number == SIZE or len(row) > SIZE:
             cell, column = row[0] if number == SIZE else row[SIZE]
-            raise unreadable(text, cell, column, "seven rows of seven squares, separated by / or line breaks")
+            raise unreadable(text, cell, column, Phrase("seven rows of seven squares, separated by / or line breaks"))
         if len(row) < SIZE:
             cell, column = row[-1]
-            raise unreadable(text, cell, column, f"{counted(SIZE - len(row), 'more square')} in row {SIZE - number}")
+            raise unreadable(
+                text,
+                cell,
+                column,
+                Phrase("{missing} in row {row}", counted(SIZE - len(row), "more square"), SIZE - number),
+            )
         for file, (cell, column) in enumerate(row):
             if cell in _DRAWN:
                 square = (SIZE - 1 - number) * SIZE + file
@@ -173,8 +191,18 @@ def _read_drawing(text: str, rows: list[list[tuple[str, int]]], read: _Read) -> 
 def _side(text: str, player: str, read: _Read) -> Side:
     squares = [square for square, owner in read.owners.items() if owner == player]
     if len(squares) != PIECES_A_SIDE:
-        raise UnreadableError(f"the state {text!r} has {len(squares)} {player} pieces; expected {PIECES_A_SIDE}")
+        raise UnreadableError(
+            Phrase(
+                "the state {text!r} has {found} {player} pieces; expected {right}",
+                text,
+                len(squares),
+                player,
+                PIECES_A_SIDE,
+            )
+        )
     balls = read.balls[player]
     if len(balls) != 1:
-        raise UnreadableError(f"the state {text!r} has {len(balls)} balls on {player} pieces; expected 1")
+        raise UnreadableError(
+            Phrase("the state {text!r} has {balls} balls on {player} pieces; expected 1", text, len(balls), player)
+        )
     return Side(set_of(squares), balls[0])

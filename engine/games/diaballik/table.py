@@ -158,7 +158,7 @@ def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player 
     shown = {**appearance_of(state), **looks}
     black, white = (_side(player, shown) for player in PLAYERS)
     if GOAL[PLAYERS[0]] >> black.ball & 1 and GOAL[PLAYERS[1]] >> white.ball & 1:
-        raise UnreadableError("both balls would be on the row where they win; expected one at most")
+        raise UnreadableError(Phrase("both balls would be on the row where they win; expected one at most"))
     mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     return settle(DiaballikState(state.options, black, white, mover), counted=True)
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.json_files import parse_json
-from common.phrases import counted
+from common.phrases import Phrase, counted
 from engine.errors import UnreadableError
 from engine.support.grid import Shape, drawing, orientations, picture, read_picture
 
@@ -58,16 +58,24 @@ def read_components(text: str) -> Components:
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         example = "`./run tools sheet new --game number-drop`"
-        raise UnreadableError(f"line {line} is not JSON; expected dice and tiles as {example} writes them") from None
+        raise UnreadableError(
+            Phrase("line {line} is not JSON; expected dice and tiles as {example} writes them", line, example)
+        ) from None
     if not isinstance(data, dict) or set(data) != _KEYS:
         got = ", ".join(sorted(map(str, data))) if isinstance(data, dict) else type(data).__name__
-        raise UnreadableError(f"the components have {got or 'nothing'}; expected {', '.join(sorted(_KEYS))}")
+        raise UnreadableError(
+            Phrase("the components have {got}; expected {keys}", got or Phrase("nothing"), ", ".join(sorted(_KEYS)))
+        )
     if data["format"] != FORMAT:
-        raise UnreadableError(f"the components' format is {data['format']!r}; expected {FORMAT!r}")
+        raise UnreadableError(
+            Phrase("the components' format is {got!r}; expected {expected!r}", data["format"], FORMAT)
+        )
     shapes = _read_shapes(data["shapes"])
     number_dice = data["number_dice"]
     if not isinstance(number_dice, list) or not all(isinstance(die, str) for die in number_dice):
-        raise UnreadableError(f"number_dice is {number_dice!r}; expected {NUMBER_DICE} texts of faces")
+        raise UnreadableError(
+            Phrase("number_dice is {got!r}; expected {count} texts of faces", number_dice, NUMBER_DICE)
+        )
     return Components(
         read_dice("/".join([*number_dice, str(data["shape_die"])])), _read_tiles(data["tiles"], shapes), shapes
     )
@@ -78,44 +86,62 @@ def read_dice(text: str) -> tuple[str, ...]:
     dice = tuple(part.strip().upper() for part in text.split("/"))
     if len(dice) != NUMBER_DICE + 1:
         count = counted(len(dice), "die", "dice")
-        raise UnreadableError(f"{text!r} has {count}; expected {NUMBER_DICE} number dice and a shape die")
+        raise UnreadableError(
+            Phrase("{text!r} has {count}; expected {number_dice} number dice and a shape die", text, count, NUMBER_DICE)
+        )
     for index, die in enumerate(dice):
         allowed = (DIGITS if index < NUMBER_DICE else SHAPES) + STAR
         column = sum(len(before) + 1 for before in text.split("/")[:index]) + 1
         if len(die) != FACES_A_DIE or not set(die) <= set(allowed):
             raise UnreadableError(
-                f"die {index + 1} of {text!r} is {die!r}; expected {FACES_A_DIE} faces out of {allowed}", column
+                Phrase(
+                    "die {index} of {text!r} is {got!r}; expected {count} faces out of {allowed}",
+                    index + 1,
+                    text,
+                    die,
+                    FACES_A_DIE,
+                    allowed,
+                ),
+                column,
             )
     return dice
 
 
 def _read_shapes(data: Any) -> Mapping[str, Shape]:
     if not isinstance(data, dict) or not all(isinstance(drawing, str) for drawing in data.values()):
-        raise UnreadableError(f"shapes is {data!r}; expected a drawing for each name")
+        raise UnreadableError(Phrase("shapes is {got!r}; expected a drawing for each name", data))
     shapes = {name: read_picture(drawing) for name, drawing in data.items()}
     missing = [f"{letter}4" for letter in SHAPES if f"{letter}4" not in shapes]
     if missing:
-        raise UnreadableError(f"shapes lacks {', '.join(missing)}; expected every shape of the shape die")
+        raise UnreadableError(
+            Phrase("shapes lacks {missing}; expected every shape of the shape die", ", ".join(missing))
+        )
     odd = [name for name in SHAPES if len(shapes[f"{name}4"]) != NUMBER_DICE]
     if odd:
-        raise UnreadableError(f"the shape of {', '.join(odd)} must have four squares, one for each number die")
+        raise UnreadableError(
+            Phrase("the shape of {odd} must have four squares, one for each number die", ", ".join(odd))
+        )
     return MappingProxyType(shapes)
 
 
 def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
     if not isinstance(data, list) or len(data) != TILES:
-        raise UnreadableError(f"tiles is {data!r}; expected {TILES} tiles")
+        raise UnreadableError(Phrase("tiles is {got!r}; expected {count} tiles", data, TILES))
     tiles = []
     for number, tile in enumerate(data, start=1):
         if not isinstance(tile, dict) or set(tile) != {"solo", "other"}:
-            raise UnreadableError(f"tile {number} is {tile!r}; expected a solo and an other face")
+            raise UnreadableError(Phrase("tile {number} is {got!r}; expected a solo and an other face", number, tile))
         for face in tile.values():
             if not isinstance(face, str) or face not in shapes:
-                raise UnreadableError(f"tile {number} shows {face!r}; expected one of {', '.join(shapes)}")
+                raise UnreadableError(
+                    Phrase("tile {number} shows {face!r}; expected one of {shapes}", number, face, ", ".join(shapes))
+                )
         tiles.append((tile["solo"], tile["other"]))
     faces = [face for tile in tiles for face in tile]
     if len(set(faces)) != len(faces) or {solo for solo, _ in tiles} != {f"{letter}4" for letter in SHAPES}:
-        raise UnreadableError(f"the tiles show {', '.join(faces)}; expected ten faces, the solo ones {SHAPES}")
+        raise UnreadableError(
+            Phrase("the tiles show {faces}; expected ten faces, the solo ones {shapes}", ", ".join(faces), SHAPES)
+        )
     return tuple(tiles)
 
 
@@ -137,9 +163,13 @@ def read(text: str) -> dict[str, str]:
     own, printed = read_components(text), printed_components()
     for name in sorted({*own.shapes, *printed.shapes}):
         if own.shapes.get(name) != printed.shapes.get(name):
-            got = picture(own.shapes[name]) if name in own.shapes else "nothing"
-            expected = picture(printed.shapes[name]) if name in printed.shapes else "no shape of that name"
-            raise UnreadableError(f"shapes.{name}: got {got}; expected {expected}: only dice and pairs may differ")
+            got = picture(own.shapes[name]) if name in own.shapes else Phrase("nothing")
+            expected = picture(printed.shapes[name]) if name in printed.shapes else Phrase("no shape of that name")
+            raise UnreadableError(
+                Phrase(
+                    "shapes.{name}: got {got}; expected {expected}: only dice and pairs may differ", name, got, expected
+                )
+            )
     back_of = dict(own.tiles)
     return {"dice": "/".join(own.dice), "tile_backs": ",".join(back_of[solo] for solo, _ in printed.tiles)}
 

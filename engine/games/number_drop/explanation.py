@@ -92,7 +92,9 @@ def _of_players(state: NumberDropState) -> str | None:
     if state.gone >> state.first & 1 and state.phase in _BETWEEN_TURNS:
         return Phrase("{player} is to roll, but has resigned", PLAYERS[state.first])
     if bool(pending) == (state.phase in _WAITING):
-        return "to= and then= must name who plays in a turn, and nobody where a roll is awaited or the game is over"
+        return Phrase(
+            "to= and then= must name who plays in a turn, and nobody where a roll is awaited or the game is over"
+        )
     if state.combining and state.phase is not Phase.DROP:
         return Phrase("a combination is drawn after a drop only")
     return None
@@ -113,7 +115,7 @@ def _of_pending(state: NumberDropState) -> str | None:
 
 def _of_start(state: NumberDropState) -> str | None:
     if (state.phase is Phase.TILES) == bool(state.tiles) and state.phase is not Phase.OVER:
-        return "slots= is for a table whose tiles are drawn, and for every such table"
+        return Phrase("slots= is for a table whose tiles are drawn, and for every such table")
     if state.phase not in _BEFORE_PLAY:
         return None
     if state.phase is Phase.SETUP and state.playing != playing.players_without_digit(state):
@@ -161,7 +163,7 @@ def _of_slides(state: NumberDropState) -> str | None:
     if state.phase is Phase.STAR_SLIDE and not state.has_star():
         return Phrase("a star-slide needs a star")
     if state.star_slid and not (solo and state.phase is Phase.PENALTY and STAR in state.roll):
-        return "star_slid= belongs to a penalty of the solo game after a star"
+        return Phrase("star_slid= belongs to a penalty of the solo game after a star")
     if solo and state.slot is not None and state.notches[state.slot] != SLIDES_TO_GO:
         return Phrase("the tile {letter} isn't at the bottom, so its penalty doesn't drop", LETTERS[state.slot])
     return None
@@ -195,7 +197,9 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
     """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
     if turn.player not in state.options.names:
         sentence = Phrase("There is no player {player} in this game.", turn.player)
-        return (advised("not-your-turn", sentence, Phrase("Let one of {names} play.", ", ".join(state.options.names))),)
+        return (
+            advised("not-your-turn", sentence, Phrase("Let one of {names} play.", joined(state.options.names, ", "))),
+        )
     player = PLAYERS.index(turn.player)
     if isinstance(turn, Combination) and turn.letter is not None and not turn.squares:
         sentence = Phrase("{player} circles {letter} without a combination.", turn.player, turn.letter)

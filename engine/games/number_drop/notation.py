@@ -345,7 +345,7 @@ def _still_to_write(state: NumberDropState) -> str:
 
 
 def _names(players: int) -> str:
-    return ", ".join(PLAYERS[player] for player in members(players))
+    return joined((PLAYERS[player] for player in members(players)), ", ")
 
 
 def _tile(state: NumberDropState, slot: int) -> str:

@@ -125,7 +125,7 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
     if roll is None and state.busy() and state.phase is not Phase.SETUP:
         return state
     if not faces:
-        raise IllegalTurnError("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T")
+        raise IllegalTurnError(Phrase("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T"))
     player = PLAYERS.index(state.to_move) if state.to_move else state.first
     tiles = state.tiles or playing.tile_draws(state.options)[0].roll.faces
     sheets = state.sheets if state.tiles else (Sheet(),) * state.options.players

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from common.phrases import Phrase, either, joined
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.explanation import fault_of
@@ -144,7 +145,9 @@ class _Reading:
         sheets = tuple(self._sheet(player) for player in options.names)
         for player in PLAYERS[options.players :]:
             if player in self.named:
-                raise self._fault(player, f"sheets of {options.players} players; write players= for more")
+                raise self._fault(
+                    player, Phrase("sheets of {players} players; write players= for more", options.players)
+                )
         state = NumberDropState(
             options,
             phase,
@@ -168,11 +171,16 @@ class _Reading:
     def _fault(self, name: str, expected: str) -> UnreadableError:
         word = self.named.get(name)
         if word is None:
-            return UnreadableError(f"the state {self.text!r} lacks {name}=; expected {expected}", len(self.text) + 1)
+            return UnreadableError(
+                Phrase("the state {text!r} lacks {name}=; expected {expected}", self.text, name, expected),
+                len(self.text) + 1,
+            )
         return unreadable(self.text, word.text, word.column, expected)
 
     def _impossible(self, fault: str, word: Word | None) -> UnreadableError:
-        return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
+        return UnreadableError(
+            Phrase("the state {text!r} can't be: {fault}", self.text, fault), word.column if word else 1
+        )
 
     def _from_bare_sheet(self, options: NumberDropOptions) -> NumberDropState:
         spare = (
@@ -181,7 +189,7 @@ class _Reading:
             or next((self.named[name] for name in (*PLAYERS, *_NAMES) if name in self.named), None)
         )
         if spare is not None:
-            raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
+            raise unreadable(self.text, *spare, Phrase("nothing but options beside a bare sheet"))
         joined = "/".join(part for word in self.bare for part in word.text.split("/") if part)
         sheet = self._read_sheet(Word(joined, self.bare[0].column), "the sheet")
         start = playing.new_state(options)
@@ -194,14 +202,15 @@ class _Reading:
         if self.phase is None:
             listed = ", ".join(phase.value for phase in Phase)
             raise UnreadableError(
-                f"the state {self.text!r} doesn't say what is awaited; expected one of {listed}", len(self.text) + 1
+                Phrase("the state {text!r} doesn't say what is awaited; expected one of {listed}", self.text, listed),
+                len(self.text) + 1,
             )
         return Phase(self.phase.text)
 
     def _sheet(self, player: str) -> Sheet:
         if player not in self.named:
-            raise self._fault(player, f"the sheet of {player}, {_NOTHING} when it is empty")
-        return self._read_sheet(self.named[player], f"the sheet of {player}")
+            raise self._fault(player, Phrase("the sheet of {player}, {nothing} when it is empty", player, _NOTHING))
+        return self._read_sheet(self.named[player], Phrase("the sheet of {player}", player))
 
     def _read_sheet(self, word: Word, whose: str) -> Sheet:
         grid, *marks = word.text.replace(";", "|").split("|")
@@ -212,7 +221,7 @@ class _Reading:
             column += len(mark) + 1
         fault = sheet.faults()
         if fault:
-            raise self._impossible(f"{whose} {fault}", word)
+            raise self._impossible(joined((whose, fault)), word)
         return sheet
 
     def _read_cells(self, word: Word) -> str:
@@ -222,10 +231,10 @@ class _Reading:
         column = word.column
         for line in lines:
             if not _LINE.fullmatch(line):
-                raise unreadable(self.text, line, column, f"a line of {COLUMNS} digits, X and dots")
+                raise unreadable(self.text, line, column, Phrase("a line of {columns} digits, X and dots", COLUMNS))
             column += len(line) + 1
         if len(lines) > LINES:
-            raise unreadable(self.text, word.text, word.column, f"at most {LINES} lines")
+            raise unreadable(self.text, word.text, word.column, Phrase("at most {lines} lines", LINES))
         return "".join(reversed(lines)).upper().ljust(len(EMPTY_CELLS), EMPTY_CELL)
 
     def _read_mark(self, sheet: Sheet, word: Word) -> Sheet:
@@ -233,15 +242,19 @@ class _Reading:
         if kind == "letters" and value and set(value) <= set(LETTERS.lower()):
             return replace(sheet, letters=self._read_letters(value))
         if kind != "loop" or not _SQUARE_NAMES.fullmatch(value):
-            raise unreadable(self.text, *word, "loop:a1+b1+c1 or letters:AB")
+            raise unreadable(self.text, *word, Phrase("loop:a1+b1+c1 or letters:AB"))
         names = value.split("+")
         squares = GRID.squares_named(names)
         box = box_of_marks("".join(sheet.cells[GRID.index[name]] for name in names))
         if box is None or squares.bit_count() != len(names):
-            raise self._impossible(f"the loop {value} isn't round 3 to 8 equal or consecutive digits", word)
+            raise self._impossible(
+                Phrase("the loop {value} isn't round 3 to 8 equal or consecutive digits", value), word
+            )
         if sheet.loops[box]:
             name, size = BOXES[box]
-            raise self._impossible(f"the box {name}{size} is filled twice; each combination is scored once", word)
+            raise self._impossible(
+                Phrase("the box {letter}{size} is filled twice; each combination is scored once", name, size), word
+            )
         return sheet.with_loop(box, squares, letter=False)
 
     @staticmethod
@@ -253,7 +266,7 @@ class _Reading:
         if word is None:
             return 0
         if not set(word.text) <= set(LETTERS.lower()):
-            raise self._fault("crossed_off", f"letters out of {LETTERS}")
+            raise self._fault("crossed_off", Phrase("letters out of {letters}", LETTERS))
         return self._read_letters(word.text)
 
     def _set_of_players(self, name: str, options: NumberDropOptions) -> int:
@@ -262,7 +275,7 @@ class _Reading:
             return 0
         listed = word.text.split(",")
         if not set(listed) <= set(options.names):
-            raise self._fault(name, f"players out of {', '.join(options.names)}")
+            raise self._fault(name, Phrase("players out of {names}", ", ".join(options.names)))
         return sum(1 << PLAYERS.index(player) for player in set(listed))
 
     def _first(self, options: NumberDropOptions) -> int:
@@ -270,7 +283,7 @@ class _Reading:
         if word is None:
             return 0
         if word.text not in options.names:
-            raise self._fault("first", f"one of {', '.join(options.names)}")
+            raise self._fault("first", Phrase("one of {names}", ", ".join(options.names)))
         return PLAYERS.index(word.text)
 
     def _tiles(self, options: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
@@ -278,7 +291,7 @@ class _Reading:
         if word is None:
             if phase in (Phase.TILES, Phase.OVER):
                 return ()
-            raise self._fault("slots", "the faces of the five tiles, slot A first, such as I4,L4,O4,T4,S4")
+            raise self._fault("slots", Phrase("the faces of the five tiles, slot A first, such as I4,L4,O4,T4,S4"))
         try:
             return read_tile_draw(options, word.text.upper().split(","))
         except IllegalTurnError as error:
@@ -289,10 +302,10 @@ class _Reading:
         needed = phase in (Phase.SLIDE, Phase.STAR_SLIDE, Phase.DROP) or (phase is Phase.PENALTY and options.solo)
         if word is None:
             if needed:
-                raise self._fault("roll", "the dice, such as 1,3,4,5,T")
+                raise self._fault("roll", Phrase("the dice, such as 1,3,4,5,T"))
             return ()
         if not needed:
-            raise self._impossible("no roll lies on the table then", word)
+            raise self._impossible(Phrase("no roll lies on the table then"), word)
         try:
             return read_dice_roll(options.components, word.text.upper().split(","))
         except IllegalTurnError as error:
@@ -301,11 +314,11 @@ class _Reading:
     def _slot(self, phase: Phase) -> int | None:
         word = self.named.get("slot")
         if (word is None) != (phase is not Phase.PENALTY):
-            raise self._fault("slot", "the slot whose penalty drops, A to E, in a penalty and only then")
+            raise self._fault("slot", Phrase("the slot whose penalty drops, A to E, in a penalty and only then"))
         if word is None:
             return None
         if len(word.text) != 1 or word.text.upper() not in LETTERS:
-            raise self._fault("slot", f"one of {LETTERS}")
+            raise self._fault("slot", Phrase("one of {letters}", LETTERS))
         return LETTERS.index(word.text.upper())
 
     def _notches(self, options: NumberDropOptions) -> tuple[int, ...]:
@@ -315,7 +328,9 @@ class _Reading:
         listed = word.text.split(",") if word else []
         notches = [notch for notch in listed if notch in ("0", "1", "2", "3", "4")]
         if len(notches) != len(LETTERS) or len(listed) != len(LETTERS) or not options.solo:
-            raise self._fault("notches", f"{len(LETTERS)} numbers from 0 to {SLIDES_TO_GO}, with players=1 only")
+            raise self._fault(
+                "notches", Phrase("{count} numbers from 0 to {most}, with players=1 only", len(LETTERS), SLIDES_TO_GO)
+            )
         return tuple(map(int, notches))
 
     def _yes(self, name: str) -> bool:
@@ -329,7 +344,7 @@ class _Reading:
         if word is None:
             return False
         if word.text != "all:draw" or options.players != 2 or phase is not Phase.OVER:
-            raise self._fault("announced", "all:draw, in a two-player game that is over")
+            raise self._fault("announced", Phrase("all:draw, in a two-player game that is over"))
         return True
 
     def _check(self, state: NumberDropState) -> None:
@@ -338,5 +353,7 @@ class _Reading:
         if fault:
             raise self._impossible(fault, self.phase)
         if self.to_move is not None and self.to_move.text != state.to_move:
-            expected = f"{state.to_move}, who is next" if state.to_move else "nobody, as the game is over"
+            expected = either(
+                state.to_move, "{player}, who is next", "nobody, as the game is over", player=state.to_move
+            )
             raise unreadable(self.text, *self.to_move, expected)

@@ -210,7 +210,7 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
         return state
     if state.phase not in (Phase.TILES, Phase.ROLL) or state.gone >> player & 1:
         raise UnreadableError(
-            Phrase("{player} has nothing to play now; expected {expected}", to_move, state.to_move or "nobody")
+            Phrase("{player} has nothing to play now; expected {expected}", to_move, state.to_move or Phrase("nobody"))
         )
     return replace(state, first=player)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from common.phrases import Phrase
+from common.phrases import Phrase, joined
 from engine.support.looks import Look
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import COLOURS, GREY, letter_of
@@ -252,8 +252,8 @@ _SPOTS = MappingProxyType(
 def draw_dice(faces: Sequence[str], names: Sequence[str] = ()) -> Element:
     """Draw a roll. ``names`` are the dice's colours if they differ. Faces other than 1 to 6 are drawn as text."""
     wide = len(faces) * (_SIDE + _GAP) + _GAP
-    listed = [f"{name} {face}" for name, face in zip(names, faces, strict=True)] if names else list(faces)
-    drawn = picture("dice", "Dice", ", ".join(listed), 0, 0, wide, _SIDE + 2 * _GAP)
+    listed = map(joined, zip(names, faces, strict=True)) if names else faces
+    drawn = picture("dice", "Dice", joined(listed, ", "), 0, 0, wide, _SIDE + 2 * _GAP)
     edges = {"x": 2.0, "y": 2.0, "width": wide - 4, "height": _SIDE + 2 * _GAP - 4}
     add(drawn, "rect", **edges, rx=22, fill="#2f5a44", stroke="#5a3a20", stroke_width=4)
     has_dots = set(faces) <= set(_PIPS)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.grid import PlaceGrid, column_and_row
-from common.phrases import Phrase, capitalized
+from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.printing import CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
@@ -70,7 +70,7 @@ def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: Mar
     groups = _groups(marked, wide + right) if marked else []
     below = _BELOW + (max(group.top for group in groups) + _TITLE + _BOX + _BOX_GAP if groups else 0.0)
     here = {place: board.appearance.get(place, EMPTY) for row in grid.rows for place in row}
-    title = heading.name if heading.score is None else f"{heading.name}: {heading.score}"
+    title = heading.name if heading.score is None else joined((heading.name, heading.score), ": ")
     said = description_of({place.rpartition(".")[2]: look for place, look in here.items()})
     kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
@@ -360,8 +360,8 @@ def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Poin
 
 def description_of(appearance: Mapping[Place, str]) -> str:
     """Describe what stands where, for people who can't see the drawing."""
-    standing = [f"{place} {look}" for place, look in appearance.items() if look != EMPTY]
-    return "; ".join(standing) + "." if standing else Phrase("Nothing stands on it.")
+    standing = [joined((place, look)) for place, look in appearance.items() if look != EMPTY]
+    return joined((joined(standing, "; "), "."), "") if standing else Phrase("Nothing stands on it.")
 
 
 _ROUTE = re.compile(r"[a-z]\d+")
@@ -380,14 +380,14 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Callable[[str
     sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
     pictures: list[Element] = []
     if len(sheets) == 1:
-        title = f"{game.title}: {_standing(snapshot)}"
+        title = joined((game.title, _standing(snapshot)), ": ")
         routes = () if snapshot.last_turn is None else routes_of(snapshot.last_turn.text)
         pictures.append(_board(board, next(iter(sheets.values())), title, _sides(game, snapshot), routes))
     else:
         marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
         to_move = players_to_move(game, snapshot)
         for name, grid in sheets.items():
-            called = snapshot.names.get(name) or capitalized(say(name))
+            called = Phrase("{name!v}", snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
             heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
             pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
@@ -395,16 +395,10 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Callable[[str
         names = () if game.dice_names is None else game.dice_names(state)
         pictures.append(draw_dice(roll.faces, names))
     for drawn in pictures:
-        _say_in(drawn, say, tuple(snapshot.names.values()))
+        for element in drawn.iter():
+            if element.text:
+                element.text = say(element.text)
     return "".join(written(drawn) for drawn in pictures)
-
-
-def _say_in(drawn: Element, say: Callable[[str], str], names: Sequence[str]) -> None:
-    named = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names if name.strip()]
-    for element in drawn.iter():
-        if element.text and not any(each.search(element.text) for each in named):
-            # Translate square by square: most squares are unchanged since the last drawing, so they are cached.
-            element.text = "; ".join(map(say, element.text.split("; ")))
 
 
 def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:

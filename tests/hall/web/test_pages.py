@@ -19,13 +19,12 @@ from hall.floor import Seat
 from hall.hall import Incoming
 from hall.rulings import Status
 from hall.tournament.values import Score, System
-from hall.web.support import ClockLine, clock_of, told
+from hall.web.support import ClockLine, clock_of
 from hall.web.tables import render_card
 from hall.web.tournaments import read_players
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind
-from referee.languages import sentences
-from referee.mqtt.topics import Answer, ShownClock, ShownSide, ShownVerdict, TableEvent, Topics
+from referee.mqtt.topics import Answer, ShownClock, ShownVerdict, TableEvent, Topics
 from referee.web.access import Role
 from tests.hall.halls import PREFIX, event, hall_on, online, opened, state
 from tests.hall.web.visits import HTML, NASTY, Visit, serving
@@ -510,18 +509,6 @@ def test_a_refusal_is_shown_only_for_the_game_and_the_table_that_it_was_about(tm
         visit.director.pair(1, ["table-1"])
         assert shown() == [], "the game of a later round has not been refused"
         visit.post("/tournaments/1/decide", round=number, board="1", score="1-0")
-
-
-SIDES = (
-    ShownSide(side="black", name="Ann", score=None, to_move=False),
-    ShownSide(side="white", name="White", score=None, to_move=True),
-)
-
-
-def test_a_sentence_with_names_is_translated() -> None:
-    said = told("Ann moves a1 to a2. White to play.", SIDES, sentences("de"))
-    assert said == "Ann zieht a1 nach a2. Weiß ist am Zug."
-    assert told("Ann moves a1 to a2.", (), sentences("en")) == "Ann moves a1 to a2."
 
 
 def test_a_german_viewer_reads_what_the_table_said_in_german(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
+from common.phrases import Phrase, joined
 from engine.registry import games, load
 from engine.values import Outcome, Roll
 from hardware.lights.signals import Mood, Signal
@@ -96,14 +97,20 @@ def test_the_table_of_every_game_is_a_document(name: str) -> None:
 def test_whoever_gave_a_name_is_called_by_it_everywhere(language: str, said: tuple[str | None, ...]) -> None:
     game = load("number-drop")
     state = game.notation.parse_state("drop p1=1...... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1,p2")
-    verdict = Verdict(VerdictKind.ILLEGAL, "p2 wrote 1, but begins with a 2.", 1.0, 1, places=("p2.a1",))
+    verdict = Verdict(
+        VerdictKind.ILLEGAL,
+        Phrase("{who} wrote {cell}, but begins with a {own}.", "p2", 1, 2),
+        1.0,
+        1,
+        places=("p2.a1",),
+    )
     newest = replace(
         snapshot_of(game),
         states=(state,),
         to_move="p1",
         names={"p1": "Anna", "p2": "Ben"},
         last_turn=FoldedStep(EventKind.TURN, "a1=2", (), player="p2"),
-        hint="Hint: p1 drops 1 on b1.",
+        hint=joined(("Hint:", Phrase("{who} drops {digits}.", "p1", "1 on b1"))),
         verdict=verdict,
     )
     document = table_document(game, VersionedSnapshot(1, newest), hints_allowed=True, say=sentences(language))

@@ -18,7 +18,7 @@ from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, Ne
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.languages import LANGUAGES
+from referee.languages import LANGUAGES, sentences
 from referee.rendering.board_text import DrawnBoard
 from referee.session.feed import TableSnapshot
 from referee.settings.settings import PageOptions
@@ -26,7 +26,7 @@ from referee.web import languages, views
 from referee.web.access import Role
 from referee.web.documents import TurnsDocument
 from referee.web.drawing.pieces import stack_in
-from referee.web.drawing.table import RINGS, _say_in, draw_table
+from referee.web.drawing.table import RINGS, draw_table
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
 from tests.present import present
@@ -555,8 +555,9 @@ def test_loops_boxes_and_lines_of_a_sheet_are_drawn() -> None:
     assert "#c22222" in draw_table(game, snapshot)
 
 
-@pytest.mark.parametrize(("name", "is_said"), [("", True), ("m", True), ("Sum", False)])
-def test_only_texts_with_a_whole_name_in_them_are_not_translated(name: str, is_said: bool) -> None:
-    drawn = ET.fromstring("<svg><title>Sum</title></svg>")
-    _say_in(drawn, lambda _: "Summe", [name])
-    assert drawn.findtext("title") == ("Summe" if is_said else "Sum")
+def test_only_a_players_name_is_not_translated() -> None:
+    snapshot = replace(drawn_snapshot("number-drop"), names={"p1": "Strikes"})
+    drawn = parsed(draw_table(load("number-drop"), snapshot, sentences("de")))
+    titles = [title.text for title in drawn.iter(f"{SVG}title")]
+    assert sum("Strikes" in str(title) for title in titles) == 1
+    assert "Strikes" not in draw_table(load("blokus-dice"), drawn_snapshot("blokus-dice"), sentences("de"))
