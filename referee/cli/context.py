@@ -147,8 +147,9 @@ class CommandContext:
         return f"`./run {command} {flag}{named}`" if named else f"`./run {command}`"
 
 
-def context_of(running: click.Context | None) -> CommandContext:
+def context_of(running: click.Context | None = None) -> CommandContext:
     """Return the CommandContext of the running command."""
+    running = running or click.get_current_context(silent=True)
     return (running and running.find_object(CommandContext)) or CommandContext()
 
 
@@ -169,7 +170,7 @@ def progress_output() -> Console:
 
 def spoken(text: str) -> str:
     """Return a text as it is shown at the terminal of the running command."""
-    return context_of(click.get_current_context(silent=True)).spoken(text)
+    return context_of().spoken(text)
 
 
 def say(sentence: str, *, as_error: bool = False) -> None:
@@ -183,7 +184,7 @@ def say(sentence: str, *, as_error: bool = False) -> None:
         at = lead.end() if lead else 0
         console.print(hanging(Text(sentence[:at]), Text(sentence[at:])))
     else:
-        click.echo(context_of(click.get_current_context(silent=True)).with_program_name(sentence), err=as_error)
+        click.echo(context_of().with_program_name(sentence), err=as_error)
 
 
 def print_state(game: Game[Any, Any], state: Any, tell: Callable[[str], str] = str) -> None:
@@ -210,7 +211,7 @@ def print_legend(game: Game[Any, Any]) -> None:
 
     console = output()
     drawn = DrawnBoard.seen(game, {})
-    translate, width = context_of(click.get_current_context(silent=True)).translate, min(console.width, _BOARDS_WIDTH)
+    translate, width = context_of().translate, min(console.width, _BOARDS_WIDTH)
     if signs := legend(drawn, width=width, ascii_only=draws_ascii(console), say=translate).plain:
         click.echo(signs)
 
@@ -274,12 +275,12 @@ def print_findings(console: Console, findings: Iterable[Finding], fault_word: st
         Severity.NOTE: (Phrase("note"), "yellow"),
         Severity.FAULT: (fault_word, "bold red"),
     }
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table, said = Table(box=None, show_header=False, pad_edge=False), context_of().translate
     for finding in findings:
         word, style = words[finding.severity]
-        table.add_row(Text(spoken(word), style), Text(spoken(finding.subject)), Text(spoken(finding.message)))
+        table.add_row(Text(said(word), style), Text(said(finding.subject)), Text(said(finding.message)))
         if finding.remedy:
-            table.add_row("", "", Text(f"→ {spoken(finding.remedy)}"))
+            table.add_row("", "", Text(f"→ {said(finding.remedy)}"))
     print_table(console, table)
 
 
@@ -297,7 +298,7 @@ class _CommandConsole(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         # Screens are also drawn from other threads, where no command is current.
-        self._context = context_of(click.get_current_context(silent=True))
+        self._context = context_of()
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(self._context.spoken(text), **options)

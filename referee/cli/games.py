@@ -420,27 +420,28 @@ def _replay_record(console: Console, text: str) -> None:
     played = replay(record)
     game = registry.load(record.game)
     for number, step in enumerate(played.steps, start=1):
-        console.print(f"{number:4}. {_describe(game, step)}".rstrip(), markup=False)
+        console.print(joined((f"{number:4}.", _describe(game, step))), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
     if played.outcome is not None and played.outcome.kind is OutcomeKind.GIVEN_UP:
-        result = "given up"
+        result = Phrase("given up")
     scores = {} if game.scores is None else game.scores(played.states[-1])
-    totals = ", ".join(f"{player} {with_minus(total)}" for player, total in scores.items())
-    points = f" Points: {totals}." if scores else ""
-    console.print(f"{counted(len(played.turns), 'turn')}, all legal.{points} Result: {result}", markup=False)
+    totals = joined((joined((player, with_minus(total))) for player, total in scores.items()), ", ")
+    points = [Phrase("Points: {scores}.", totals)] if scores else []
+    legal = Phrase("{turns}, all legal.", counted(len(played.turns), "turn"))
+    console.print(joined((legal, *points, Phrase("Result: {result}", result))), markup=False)
 
 
 def _describe(game: Game[Any, Any], step: Any) -> str:
     """Describe one step of a record."""
     match step:
         case None:
-            return "the position is set"
+            return Phrase("the position is set")
         case Roll():
-            return f"rolls {format_roll(step)}"
+            return Phrase("rolls {roll}", format_roll(step))
         case Announcement():
             return format_announcement(step)
         case turn:
-            return f"{game.notation.format_turn(turn):24} {game.notation.describe(turn)}"
+            return joined((f"{game.notation.format_turn(turn):24}", game.notation.describe(turn)))
 
 
 def _replay_journal(
@@ -452,16 +453,18 @@ def _replay_journal(
         game, events = events_of_game(journal, game_number)
         for line in event_lines(game, events):
             when = local_time(line.wall_time, "%Y-%m-%d %H:%M:%S")
-            console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
+            console.print(joined((f"{line.number:5}  {when:19}  {line.kind:10}", line.sentence), "  "), markup=False)
         folded = fold(game, events)
-        ended = "The game is in progress." if folded.outcome is None else outcome_sentence(folded.outcome)
+        ended = Phrase("The game is in progress.") if folded.outcome is None else outcome_sentence(folded.outcome)
         ended = Names.of(game, events[0][1].names)(ended)
-        counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
-        console.print(f"{counts}, {'only a part' if lost else 'all consistent'}. {ended}", markup=False)
+        turns, count = counted(len(folded.turns), "turn"), counted(len(events), "event")
+        told = either(lost, "{turns}, {events}, only a part.", "{turns}, {events}, all consistent.", turns, count)
+        console.print(joined((told, ended)), markup=False)
         if evidence is not None:
             written, left_out = write_evidence(journal, events, evidence)
             pictures = counted(len(written), "picture")
-            console.print(f"{pictures} in {evidence}, {len(left_out)} no longer kept", markup=False)
+            told = Phrase("{pictures} in {folder}, {number} no longer kept", pictures, evidence, len(left_out))
+            console.print(told, markup=False)
     if lost:
         raise JournalUnreadableError(lost)
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from common.durable import write_durably
 from common.findings import Severity
+from common.phrases import Phrase, listed
 from common.program import VARIABLE
 from engine import registry
 from referee.cli.context import CommandContext, given_settings, output, print_findings, print_table, read_pairs
@@ -361,16 +362,18 @@ def doctor_command(context: CommandContext) -> int:
     console = output()
     with console.status("looking") if console.is_terminal else nullcontext():
         findings = list(examine(context.configuration))
-    print_findings(console, findings, "missing")
+    print_findings(console, findings, Phrase("missing"))
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
     lacking = [each.subject for each in findings if each.severity is Severity.NOTE and each.subject in _TABLE_NEEDS]
     if faults:
-        console.print(f"{faults} missing; see → above.", markup=False)
+        console.print(Phrase("{number} missing; see → above.", faults), markup=False)
     elif lacking:
-        needs = " and ".join(f"a {subject}" for subject in dict.fromkeys(lacking))
-        console.print(f"Enough for the demo and for `./run play`. A real table still needs {needs}.", markup=False)
+        needs = {"camera": Phrase("a camera"), "calibration": Phrase("a calibration")}
+        said = listed(needs[subject] for subject in dict.fromkeys(lacking))
+        told = Phrase("Enough for the demo and for `./run play`. A real table still needs {needs}.", said)
+        console.print(told, markup=False)
     else:
-        console.print("Everything the settings ask for is there.", markup=False)
+        console.print(Phrase("Everything the settings ask for is there."), markup=False)
     return CHECK_FAILED if faults else OK
 
 

@@ -384,7 +384,7 @@ def _repeat_until_passed(step: SetupStep, run: SetUpRun, answer: str, outcome: S
         return Text("\n  ".join((*told, say_it(Phrase("Looking again; Ctrl-C stops.")))))
 
     # The picture is drawn again from other threads, where no command is current.
-    context = cli.context_of(click.get_current_context(silent=True))
+    context = cli.context_of()
     say_it, translate = context.spoken, context.translate
     with Live(lines(), console=cli.output(), auto_refresh=False, transient=True) as live:
         try:

@@ -91,7 +91,7 @@ def test_a_game_in_the_journal_is_kept_in_german(
         for command in (
             "games", "games new diaballik --player black=Ann", "table turn a1-a2", "table turn a1-a2", "status",
             "table announce draw", "table take-back", "games", "hint --seconds 0.05", "games end --yes",
-            "games results", "games resume 1", "games show 9", "watch --frames .", "games new nothing",
+            "games results", "games replay", "games resume 1", "games show 9", "watch --frames .", "games new nothing",
         )
         for said in [run(*command.split())]
         for line in (said.output + said.stderr).splitlines()
@@ -113,7 +113,7 @@ def test_the_demo_speaks_german(untranslated: list[str], tmp_path: Path, monkeyp
     shown = StringIO()
     monkeypatch.setattr("sys.stdout", shown)
     context = CommandContext(environment={"LANG": "de_DE.UTF-8"})
-    monkeypatch.setattr("referee.cli.context.context_of", lambda _: context)
+    monkeypatch.setattr("referee.cli.context.context_of", lambda *_: context)
     options = DemoOptions(seed=7, turns=1, fast=True, journal=tmp_path / "game.sqlite", say=context.translate)
     assert run_demo(options, output()) == 0
     lines = shown.getvalue().splitlines()
