@@ -15,7 +15,7 @@ from engine.errors import IllegalTurnError
 from engine.games.blockade import state as states
 from engine.games.blockade import turns
 from engine.games.blockade.explanation import play
-from engine.games.blockade.notation import STAY, format_turn, paths_of
+from engine.games.blockade.notation import STAY, format_turn, paths_of, read_dice
 from engine.games.blockade.state import (
     COLOURS,
     GRID,
@@ -36,7 +36,6 @@ from engine.games.blockade.state import (
     size_of,
     walls_against,
 )
-from engine.games.blockade.state_text import read_dice
 from engine.games.blockade.turns import turn_of, turns_of
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
