@@ -21,7 +21,7 @@ from benchmarks.parts.fuzz.run import Parser
 from benchmarks.parts.fuzz.typed import played
 from engine.errors import EngineError
 from engine.games.blokus_dice import sheet
-from engine.games.number_drop import components
+from engine.games.number_drop import sheet as components
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.values import Roll

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from common.phrases import Phrase
 from engine.api import Hint
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.components import STAR, Components
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     BOXES,
@@ -47,6 +46,8 @@ from engine.games.number_drop.sheet import (
     SAME_BOXES,
     SMALLEST,
     SQUARES,
+    STAR,
+    Components,
     Sheet,
     combinations,
     open_sizes,

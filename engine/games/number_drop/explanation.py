@@ -12,7 +12,6 @@ from itertools import combinations
 
 from common.phrases import Phrase, either, joined, listed
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.components import SHAPES, STAR
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
@@ -23,7 +22,9 @@ from engine.games.number_drop.sheet import (
     GRID,
     IDENTICAL,
     LETTERS,
+    SHAPES,
     SMALLEST,
+    STAR,
     Sheet,
     box_of,
     fits_dice,

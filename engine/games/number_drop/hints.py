@@ -21,7 +21,6 @@ from common.phrases import Phrase, either, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.components import Components
 from engine.games.number_drop.evaluation import (
     OPEN,
     Boards,
@@ -49,6 +48,7 @@ from engine.games.number_drop.sheet import (
     IDENTICAL,
     LINES,
     Cells,
+    Components,
     Sheet,
     any_digits,
     assignments,

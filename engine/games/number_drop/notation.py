@@ -32,7 +32,6 @@ from dataclasses import replace
 from common.phrases import Phrase, either, joined
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.components import STAR, Components
 from engine.games.number_drop.explanation import breaches_of, fault_of
 from engine.games.number_drop.sheet import (
     BONUS,
@@ -46,6 +45,8 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     LINES,
     LINES_BELOW_GAME_OVER,
+    STAR,
+    Components,
     Sheet,
     box_of_marks,
     landings,

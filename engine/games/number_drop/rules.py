@@ -15,15 +15,16 @@ from common.phrases import Phrase
 from engine.api import PossibleLooks
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.components import DIGITS, STAR
 from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.notation import NONE, SLIDE, format_turn
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     BOXES,
+    DIGITS,
     GRID,
     LETTERS,
     SMALLEST,
+    STAR,
     Cells,
     Sheet,
     combinations_in_order,

@@ -10,8 +10,17 @@ from typing import TypeAlias
 
 from common.phrases import Phrase
 from engine.errors import OptionError, UnreadableError
-from engine.games.number_drop.components import DIGITS, STAR, Components, printed_components, read_dice
-from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
+from engine.games.number_drop.sheet import (
+    CROSS,
+    DIGITS,
+    EMPTY_CELL,
+    GRID,
+    STAR,
+    Components,
+    Sheet,
+    printed_components,
+    read_dice,
+)
 from engine.options import read_into
 from engine.values import EMPTY, LookName, Option, OptionValue, Place
 

@@ -14,14 +14,18 @@ from itertools import permutations, product
 
 from common.phrases import Phrase, counted, either, listed
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
 from engine.games.number_drop.sheet import (
     COLUMNS,
     CROSS,
     GRID,
     LETTERS,
+    NUMBER_DICE,
+    SHAPES,
     SLOT_OF_BOX,
+    STAR,
+    TILES,
     Cells,
+    Components,
     Sheet,
     assignments,
     box_of_marks,

@@ -12,9 +12,18 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from engine import perft
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
-from engine.games.number_drop.components import printed_components, read_components, read_dice
 from engine.games.number_drop.rules import count_from
-from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, GRID, Points, Sheet, any_digits
+from engine.games.number_drop.sheet import (
+    BOXES,
+    EMPTY_CELLS,
+    GRID,
+    Points,
+    Sheet,
+    any_digits,
+    printed_components,
+    read_components,
+    read_dice,
+)
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, Slide
 from engine.games.number_drop.table import looks_before, marked_sheets, points_of_sheet
 from engine.showing import turns_by_trying, turns_showing
