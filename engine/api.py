@@ -8,14 +8,13 @@ the engine) and *announcements* (what players say, such as a claim or a resignat
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 from common.phrases import Phrase, joined
-from engine.errors import UnreadableError
+from engine.errors import IllegalTurnError, UnreadableError
 from engine.printing import MarkedSheet, PrintedSheet
-from engine.tapping import Tapped, Taps
 from engine.values import (
     Announcement,
     Appearance,
@@ -62,6 +61,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
 TurnT = TypeVar("TurnT", bound=Turn)
+TurnT_co = TypeVar("TurnT_co", covariant=True)
 PossibleLooks = Mapping[Place, Collection[LookName]]
 """The looks that each place could show. Missing places could show anything."""
 Clock = Callable[[], float]
@@ -288,6 +288,25 @@ class SheetFile(Protocol):
         """Draw a sheet file as lines of plain text; raises UnreadableError as ``read`` does."""
 
 
+Tap = str
+"""A place of the game, such as ``c3``, or a choice without one, such as ``hoops`` for the symbol that came up."""
+Taps = tuple[Tap, ...]
+
+
+@dataclass(frozen=True)
+class Tapped(Generic[TurnT_co]):
+    """The part of a turn that was tapped so far.
+
+    ``squares`` are the places that may be tapped next, in order; ``choices`` are the other possible taps, each with a
+    label. ``turn`` is the complete turn, or ``None`` if taps are missing.
+    """
+
+    squares: tuple[Place, ...] = ()
+    choices: Mapping[Tap, str] = field(default_factory=dict, hash=False)
+    turn: TurnT_co | None = None
+    taps: Taps = ()
+
+
 def _nothing_said(*_: Any) -> str:
     return ""
 
@@ -394,3 +413,26 @@ class Game(Generic[StateT, TurnT]):
                 Phrase("got a roll {roll!r}, but {title} has no dice; leave it out", roll, self.title), 1
             )
         return self.dice
+
+
+def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]:
+    """Return what may follow these taps.
+
+    A choice without an alternative is made automatically and added to the reply's ``taps``. Raises IllegalTurnError if
+    no turn of the player to move begins with these taps.
+
+    >>> from engine.registry import load
+    >>> game = load("diaballik")
+    >>> tapped(game, game.rules.new(), ["a1"]).squares
+    ('a2',)
+    """
+    if game.tapping is None:
+        raise IllegalTurnError(Phrase("turns of {title} can't be tapped; type them", game.title))
+    steps = tuple(taps)
+    found = game.tapping(state, steps)
+    while len(found.choices) == 1 and not found.squares and found.turn is None and steps:
+        steps = (*steps, *found.choices)
+        found = game.tapping(state, steps)
+    if steps and not found.squares and not found.choices and found.turn is None:
+        raise IllegalTurnError(Phrase("no turn begins with {steps}; tap a square that is lit", ", ".join(steps)))
+    return replace(found, taps=steps)

@@ -14,11 +14,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from common.phrases import Phrase, capitalized
 from common.shown_text import ONE_LINE, one_line
-from engine.api import Game
+from engine.api import Game, Tapped, tapped
 from engine.errors import EngineError
 from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
-from engine.tapping import Tapped, tapped
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from engine.api import tapped
 from engine.errors import IllegalTurnError
 from engine.registry import games, load
-from engine.tapping import tapped
 from engine.values import Certainty, OptionValue
 from tests.engine.toy_harvest import GAME as TOY
 

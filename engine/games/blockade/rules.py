@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import Phrase, capitalized, either
+from engine.api import Tapped, Taps
 from engine.errors import IllegalTurnError
 from engine.games.blockade import state as states
 from engine.games.blockade import turns
@@ -40,7 +41,6 @@ from engine.games.blockade.turns import turn_of, turns_of
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import common_announcements, one_to_move
-from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
 
 _ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))

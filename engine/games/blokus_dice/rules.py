@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from common.phrases import Phrase, either
-from engine.api import PossibleLooks
+from engine.api import PossibleLooks, Tapped, Taps
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice import turns as playing
 from engine.games.blokus_dice.explanation import breaches_of_turn
@@ -35,7 +35,6 @@ from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.grid import members, set_of, union
 from engine.support.notation import unreadable, words
 from engine.support.players import RESIGN, one_to_move
-from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from common.phrases import Phrase
-from engine.api import PossibleLooks
+from engine.api import PossibleLooks, Tapped, Taps
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
 from engine.games.deblockle.notation import WrittenTurn, breaches_of_written, format_turn
@@ -29,7 +29,6 @@ from engine.games.deblockle.turns import fast_rules_of, known_position
 from engine.showing import TableConstraint
 from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
-from engine.tapping import Tapped, Taps
 from engine.values import Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import Phrase
-from engine.api import PossibleLooks
+from engine.api import PossibleLooks, Tapped, Taps
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.explanation import breaches_of_actions
 from engine.games.diaballik.notation import format_turn, result_of
@@ -38,7 +38,6 @@ from engine.games.diaballik.turns import (
 from engine.showing import TableConstraint
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.players import one_to_move
-from engine.tapping import Tapped, Taps
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import Phrase
-from engine.api import PossibleLooks
+from engine.api import PossibleLooks, Tapped, Taps
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.explanation import breaches_of
@@ -52,7 +52,6 @@ from engine.showing import TableConstraint
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import DRAW, RESIGN
-from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Certainty, OptionValue, Place, Player, Roll, Rule
 
 catalogue = rules_by_id(

@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
+from engine.api import tapped
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blockade.enumeration import Candidates
 from engine.games.blockade.explanation import play
@@ -21,7 +22,6 @@ from engine.games.blockade.turns import is_whole_turn, turn_of
 from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.search.budget import CountingClock
 from engine.showing import turns_showing
-from engine.tapping import tapped
 from engine.values import Announcement, Certainty, Place, Roll, Strength
 from tests.effort import cases, some
 from tests.engine.game_machine import GameMachine

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
+from engine.api import tapped
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.diaballik.state import is_wall
 from engine.games.diaballik.turns import LegalTurns
 from engine.showing import turns_showing
-from engine.tapping import tapped
 from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
 from tests.engine.game_machine import GameMachine
