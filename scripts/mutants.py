@@ -59,7 +59,7 @@ class Room:
         return sorted(source.rglob("*.py")) or [source.with_suffix(".py")]
 
 
-NOT_RULES = ("evaluation", "game", "hints", "search")
+NOT_RULES = ("evaluation", "game", "hints")
 """Modules of a game besides its rules, its table and its notation of turns."""
 
 

@@ -1,30 +1,53 @@
-"""Hints: a good turn, and a reason that a player understands."""
+"""Hints: a good turn, found by a search over whole turns, and a reason that a player understands.
+
+A turn has hundreds of results, so all results of a position are scored together; each score takes into account whether
+the opponent wins next. Alpha-beta then follows only the best results (a beam) with iterative deepening, and caches the
+results worth following for each position.
+
+A score adds up, for the side that has just moved and for the side to move, values of squares for the pieces, for the
+carrier, and for possible receivers, and values for the open squares of the far row. Rows count from
+each side's home row, and the board is symmetric. The values were fitted by logistic regression to the winners of
+thousands of games that such an evaluation played against itself, one turn ahead and with noise; they are the mean of
+two such fits, which played better than either of them, in thousandths of a logit.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from common.phrases import Phrase, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.search import SEEMS_LOST, WIN, Line, Position, Searcher, best_lines, evaluate_results
 from engine.games.diaballik.state import (
+    CONTACTS_TO_CLAIM,
+    EVERY,
+    FIRST_ROW,
     GOAL,
+    GRID,
+    NEAR,
     PLACES,
     PLAYERS,
+    RAYS,
     SIZE,
     DiaballikOptions,
     DiaballikState,
     DiaballikTurn,
+    between_squares,
+    is_wall,
     other,
+    touching,
 )
 from engine.games.diaballik.turns import (
     BALL_SHIFT,
+    MOST_MOVES,
     PIECES_MASK,
     TurnInProgress,
     begin_turn,
@@ -39,9 +62,584 @@ from engine.games.diaballik.turns import (
     visible,
 )
 from engine.search.alpha_beta import StallingPenalties
-from engine.search.budget import Deadline
-from engine.support.grid import members
+from engine.search.budget import Deadline, DeadlineExceededError
+from engine.support.grid import members, union
 from engine.values import Strength
+
+Integers = NDArray[np.int64]
+
+WIN = 1_000_000
+"""The score of a won position; each turn until the win costs a point."""
+LOST_NEXT = -(WIN - 2)
+"""The score of a result after which the opponent wins at once."""
+SEEMS_LOST = -(WIN // 2)
+"""The score of a result after which the opponent may win at once; not proven."""
+
+_GOAL_FIRST = (GRID.squares - SIZE, 0)
+_CHUNK = 2 * SIZE
+_CHUNKS = tuple(range(0, GRID.squares, _CHUNK))
+_CHUNK_MASK = (1 << _CHUNK) - 1
+_NOT_FIRST, _NOT_LAST = GRID.outside_first_column, GRID.outside_last_column
+
+
+class Position(NamedTuple):
+    """The board as seen by the player to move: own pieces and ball, the opponent's, and who plays (0: black)."""
+
+    own: int
+    ball: int
+    foes: int
+    foe_ball: int
+    player: int
+
+    def after(self, result: int) -> Position:
+        """Return the opponent's position after one of the results."""
+        return Position(self.foes, self.foe_ball, result & PIECES_MASK, result >> BALL_SHIFT, 1 - self.player)
+
+
+class _Values(NamedTuple):
+    """One side's weights as tables: sums over sets of squares by chunks, values by square, and by number of squares."""
+
+    pieces: tuple[Integers, ...]
+    carrier: Integers
+    receivers: Integers
+    open_goals: Integers
+
+
+def _of_squares(values: tuple[int, ...], player: int) -> Integers:
+    """Return values by square from values by row from home and column from the middle."""
+    found = np.zeros(GRID.squares, dtype=np.int64)
+    for square in range(GRID.squares):
+        row, column = GRID.row_of(square), GRID.column_of(square)
+        row = row if player == 0 else SIZE - 1 - row
+        found[square] = values[row * 4 + abs(column - SIZE // 2)]
+    return found
+
+
+def _sums(values: Integers) -> tuple[Integers, ...]:
+    """Return, for each chunk of squares, the sums over all its subsets."""
+    tables = []
+    for first in _CHUNKS:
+        sums = np.zeros(1, dtype=np.int64)
+        for value in values[first : first + _CHUNK]:
+            sums = np.concatenate((sums, sums + value))
+        tables.append(sums)
+    return tuple(tables)
+
+
+def _by_count(values: tuple[int, ...]) -> Integers:
+    """Return the value of each set of far-row squares by its size; bit 0 is the row's first square."""
+    return np.array([values[min(subset.bit_count(), len(values) - 1)] for subset in range(1 << SIZE)], dtype=np.int64)
+
+
+def _tables_of(weights: Weights, player: int) -> _Values:
+    """Return one side's weights as tables."""
+    return _Values(
+        _sums(_of_squares(weights.pieces, player)),
+        _of_squares(weights.carrier, player),
+        _of_squares(weights.receivers, player),
+        _by_count(weights.open_goals),
+    )
+
+
+@cache
+def _just_moved(player: int) -> tuple[_Values, tuple[Integers, ...], Integers]:
+    """Return the tables of the side that has just moved, its receivers as sums by chunks, and its threats by set."""
+    values = _tables_of(JUST_MOVED, player)
+    return values, _sums(values.receivers), _by_count(THREATS)
+
+
+@cache
+def _to_move(player: int) -> _Values:
+    return _tables_of(TO_MOVE, player)
+
+
+def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
+    total: Integers = tables[0][squares & _CHUNK_MASK]
+    for number, first in enumerate(_CHUNKS[1:], 1):
+        total = total + tables[number][squares >> first & _CHUNK_MASK]
+    return total
+
+
+@cache
+def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
+    """Return the far-row squares in line with a square: each as a bit, its place, and the squares between."""
+    first = GRID.squares - SIZE if player == 0 else 0
+    return tuple(
+        (1 << end, end - first, between_squares(square, end))
+        for ray in RAYS[square]
+        for end in ray
+        if GOAL[PLAYERS[player]] >> end & 1
+    )
+
+
+def _reach(others: Integers | int, empty: Integers) -> Integers:
+    """Return the squares on which pieces can stand after at most two moves."""
+    once = ((others & _NOT_LAST) << 1 | (others & _NOT_FIRST) >> 1 | (others << SIZE & EVERY) | others >> SIZE) & empty
+    reached: Integers = (
+        others
+        | once
+        | (((once & _NOT_LAST) << 1 | (once & _NOT_FIRST) >> 1 | (once << SIZE & EVERY) | once >> SIZE) & empty)
+    )
+    return reached
+
+
+class Evaluation(NamedTuple):
+    """The evaluation of each result: its score for the mover, and the far-row squares threatened next."""
+
+    scores: Integers
+    threats: Integers
+
+
+def evaluate_results(position: Position, results: Integers, *, front_only: bool = False) -> Evaluation:
+    """Score every result of the mover's turn; one after which the opponent wins at once scores LOST_NEXT.
+
+    A win by the ball scores WIN. If, by a rule of thumb, the opponent could touch a wall in time to announce
+    anti-play, the score is SEEMS_LOST.
+    """
+    player = position.player
+    foe = 1 - player
+    (mine, receivers, by_threats), theirs = _just_moved(player), _to_move(foe)
+    own, ball = results & PIECES_MASK, results >> BALL_SHIFT
+    foes, foe_ball = position.foes, position.foe_ball
+    goal_first, foe_goal_first = _GOAL_FIRST[player], _GOAL_FIRST[foe]
+
+    seen_by_square = np.zeros(GRID.squares, dtype=np.int64)
+    for square in np.flatnonzero(np.bincount(ball)).tolist():
+        seen_by_square[square] = visible(square, foes)
+    open_by_square = seen_by_square >> goal_first & FIRST_ROW
+    by_square = mine.carrier + mine.open_goals[open_by_square]
+    others = own ^ np.left_shift(1, ball)
+    scores = _total(mine.pieces, own) + by_square[ball] + _total(receivers, others & seen_by_square[ball])
+    scores -= int(_total(theirs.pieces, np.array([foes]))[0] + theirs.carrier[foe_ball])
+    empty = (own ^ EVERY) & ~foes
+    threats = open_by_square[ball] & (_reach(others, empty) >> goal_first)
+    scores += by_threats[threats]
+
+    foe_others = foes ^ (1 << foe_ball)
+    for square in members(visible(foe_ball, 0) & foe_others):
+        scores -= int(theirs.receivers[square]) * ((own & between_squares(foe_ball, square)) == 0)
+    foe_open = np.zeros(results.size, dtype=np.int64)
+    for bit, place, between in goal_lines(foe, foe_ball):
+        foe_open |= ((own & (between | bit)) == 0).astype(np.int64) << place
+    if foe_open.any():
+        scores -= theirs.open_goals[foe_open]
+        reached = _reach(foe_others, empty) >> foe_goal_first
+        scores[(foe_open & reached) != 0] = LOST_NEXT
+    for each in walls_among(own):
+        scores[each] = min(int(scores[each]), _most_of_wall(position, int(own[each]), front_only=front_only))
+    won = np.right_shift(GOAL[PLAYERS[player]], ball) & 1
+    scores[won != 0] = WIN
+    return Evaluation(scores, threats)
+
+
+def walls_among(own: Integers) -> list[int]:
+    """Return the indices of the sets of pieces that form a wall."""
+    columns = own | own >> 7
+    columns |= columns >> 14
+    columns |= columns >> 28
+    linked = own & _NOT_LAST
+    links = own >> 1 | own >> (SIZE + 1) | own << (SIZE - 1)
+    return np.flatnonzero(((columns & FIRST_ROW) == FIRST_ROW) & (linked & ~links == 0)).tolist()
+
+
+def _most_of_wall(position: Position, wall: int, *, front_only: bool) -> int:
+    """Return the most that a wall may score, given whether the opponent can touch it with three pieces next turn."""
+    touch = touching(wall, PLAYERS[1 - position.player], front_only=front_only)
+    foes = position.foes
+    missing = CONTACTS_TO_CLAIM - (foes & touch).bit_count()
+    if missing <= 0:
+        return LOST_NEXT
+    if missing > MOST_MOVES:
+        return WIN
+    empty = EVERY & ~(foes | wall)
+    near = union(NEAR[square] for square in members(foes & ~touch)) & empty
+    if missing == MOST_MOVES:
+        return SEEMS_LOST if (near & touch).bit_count() >= missing else WIN
+    far = near | union(NEAR[square] for square in members(near)) & empty
+    return SEEMS_LOST if far & touch else WIN
+
+
+class Weights(NamedTuple):
+    """One side's values.
+
+    They are given by row from home and column from the middle (four values per row), and by number of far-row squares.
+    """
+
+    pieces: tuple[int, ...]
+    carrier: tuple[int, ...]
+    receivers: tuple[int, ...]
+    open_goals: tuple[int, ...]
+
+
+# fmt: off
+JUST_MOVED = Weights(
+    pieces=(
+        -208, -192, -172, -323,
+        23, -91, -75, -199,
+        -49, -16, -96, -259,
+        -34, -33, -38, -135,
+        -86, -58, 49, -96,
+        254, 289, 282, 134,
+        442, 426, 279, 160,
+    ),
+    carrier=(
+        -23, -71, -221, -288,
+        -139, -82, -301, -349,
+        88, -171, -262, -89,
+        -140, -62, 39, 30,
+        126, 247, 113, 384,
+        378, 255, 400, 126,
+        0, 0, 0, 0,
+    ),
+    receivers=(
+        21, -7, -37, 14,
+        -78, -19, -40, 5,
+        25, -1, 24, 78,
+        10, 68, 71, 148,
+        287, 219, 32, 289,
+        55, 147, 95, 280,
+        214, 252, 153, 116,
+    ),
+    open_goals=(0, -43, 115, 95),
+)
+TO_MOVE = Weights(
+    pieces=(
+        -280, -285, -248, -389,
+        -110, -198, -155, -252,
+        -155, -117, -127, -262,
+        -74, -101, -63, -145,
+        11, 16, 80, -14,
+        324, 435, 380, 281,
+        727, 615, 456, 297,
+    ),
+    carrier=(
+        -58, -51, -164, -182,
+        -115, -33, -58, -111,
+        80, -12, 3, 79,
+        125, 55, 132, 14,
+        -19, 40, 41, 119,
+        148, -42, 145, -126,
+        0, 0, 0, 0,
+    ),
+    receivers=(
+        -3, 3, -52, 6,
+        -38, 7, -20, 24,
+        85, 6, 20, 30,
+        47, 113, 131, 185,
+        254, 220, 176, 327,
+        244, 306, 552, 227,
+        0, 0, 0, 0,
+    ),
+    open_goals=(0, 178, 190, 146),
+)
+THREATS = (0, 618, 1506, 822)
+"""The values of the side that has just moved by number of far-row squares to which it threatens to pass."""
+# fmt: on
+
+
+_PROVEN = WIN - 1000
+_LOST_LATER = -(WIN - 4)
+"""A loss the turn after next."""
+_MOST_KEPT = 48  # results of a position, the best
+_MOST_POSITIONS = 60_000  # remembered in each table
+_FIRST_FOLLOWED = 48
+"""The number of best results searched deeper; the others are searched only if all of those lose."""
+
+
+class EvaluatedPosition(NamedTuple):
+    """An evaluated position: the score of its best result, and the results worth following, the best first.
+
+    ``rest`` is the score of the best result that wasn't kept, ``None`` if all of those lose at once.
+    """
+
+    score: int
+    results: tuple[int, ...]
+    rest: int | None = None
+
+
+class Known(NamedTuple):
+    """A searched position: its depth in turns, score, and whether that is exact (0) or a lower (1) or upper (-1) bound.
+
+    ``result`` is the best one, which the next search tries first.
+    """
+
+    depth: int
+    score: int
+    bound: int
+    result: int
+
+    def holds(self, alpha: int, beta: int) -> bool:
+        """Return whether the score suffices for a search within alpha and beta."""
+        if self.bound == 0:
+            return True
+        return self.score >= beta if self.bound > 0 else self.score <= alpha
+
+
+class Line(NamedTuple):
+    """A result, its score for the mover, and the depth of the search in turns."""
+
+    result: int
+    score: int
+    depth: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether the score is a proven win or loss."""
+        return abs(self.score) > _PROVEN
+
+
+class Searcher:
+    """One search: the options, the deadline, and the positions evaluated so far.
+
+    ``usual`` means that the options allow looking results up in tables. ``deadline`` may be replaced.
+    """
+
+    def __init__(self, options: DiaballikOptions, deadline: Deadline) -> None:
+        self._options = options
+        self.deadline = deadline
+        self._evaluated: dict[Position, EvaluatedPosition] = {}
+        self._known: dict[Position, Known] = {}
+        self.usual = options.pass_over_own and not options.automatic
+
+    def results(self, position: Position) -> list[int]:
+        """Return the results of the mover's turn under the options."""
+        player = PLAYERS[position.player]
+        return packed_results(TurnInProgress(player, self._options, position.foes, position.own, position.ball))
+
+    def wins_at_once(self, position: Position) -> bool:
+        """Return whether the mover can win in this turn, by the ball or by anti-play, or has won by anti-play."""
+        player = PLAYERS[position.player]
+        goal = GOAL[player]
+        if not self.usual or can_win(position.own, position.ball, position.foes, goal):
+            for result in self.results(position):
+                if goal >> (result >> BALL_SHIFT) & 1:
+                    return True
+        if is_wall(position.foes):
+            touch = touching(position.foes, player, front_only=self._options.front_only)
+            # If anti-play is automatic, the game may be over already: then there are no results.
+            if (position.own & touch).bit_count() >= CONTACTS_TO_CLAIM:
+                return True
+            if position.own & touch:
+                return any(
+                    (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM for result in self.results(position)
+                )
+        return False
+
+    def score_results(self, position: Position, results: list[int]) -> Integers:
+        """Return the score of each result for the mover."""
+        scores = evaluate_results(
+            position, np.array(results, dtype=np.int64), front_only=self._options.front_only
+        ).scores
+        if not self.usual:
+            # The evaluation assumes the usual options, so a loss at once isn't certain here.
+            np.maximum(scores, SEEMS_LOST, out=scores)
+        return scores
+
+    def move_losers_last(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the results, best first, after moving those to the end that lose at once despite their score.
+
+        Only results that a claim might answer are checked (under unusual options all), until a safe one is found.
+        """
+        lost: list[tuple[int, int]] = []
+        try:
+            for number, (score, result) in enumerate(ranked):
+                after = position.after(result)
+                if score > LOST_NEXT and not self._may_miss_win(after):
+                    return [*ranked[number:], *lost]
+                self.deadline.check()
+                if not self.wins_at_once(after):
+                    return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
+                lost.append((LOST_NEXT, result))
+        except DeadlineExceededError:
+            return [*ranked[len(lost) :], *lost]
+        return lost
+
+    def _may_miss_win(self, after: Position) -> bool:
+        """Return whether the score may have missed a win of the player to move."""
+        if not self.usual or not is_wall(after.foes):
+            return not self.usual
+        touch = touching(after.foes, PLAYERS[after.player], front_only=self._options.front_only)
+        return bool(after.own & touch)
+
+    def evaluate(self, position: Position) -> EvaluatedPosition:
+        """Evaluate a position: the score of its best result, or WIN - 1 if the mover wins at once. Cached."""
+        known = self._evaluated.get(position)
+        if known is not None:
+            return known
+        self.deadline.check()
+        found = self._evaluate_anew(position)
+        if len(self._evaluated) < _MOST_POSITIONS:
+            self._evaluated[position] = found
+        return found
+
+    def _evaluate_anew(self, position: Position) -> EvaluatedPosition:
+        if self.wins_at_once(position):
+            return EvaluatedPosition(WIN - 1, ())
+        results = self.results(position)
+        if not results:
+            # The mover has no action, so the opponent plays again.
+            passed = position.own | position.ball << BALL_SHIFT
+            score = int(self.score_results(position, [passed])[0])
+            return EvaluatedPosition(score, (passed,))
+        scores = self.score_results(position, results)
+        order = np.argsort(-scores, kind="stable")[: _MOST_KEPT + 1].tolist()
+        alive = [results[each] for each in order if scores[each] > LOST_NEXT]
+        rest = int(scores[order[_MOST_KEPT]]) if len(alive) > _MOST_KEPT else None
+        return EvaluatedPosition(int(scores[order[0]]), tuple(alive[:_MOST_KEPT]), rest)
+
+    def value(self, position: Position, depth: int, alpha: int, beta: int) -> int:
+        """Return the score for the mover after a search of ``depth`` turns (fail-soft alpha-beta)."""
+        opened = self.evaluate(position)
+        if depth <= 1 or not opened.results:
+            return opened.score
+        known = self._known.get(position)
+        first = None
+        if known is not None:
+            first = known.result
+            deep_enough = known.depth == depth or abs(known.score) > _PROVEN
+            if deep_enough and known.holds(alpha, beta):
+                return known.score
+        best, best_result, low = -WIN - 1, opened.results[0], alpha
+        followed = beam_width(depth)
+        for number, result in enumerate(_move_to_front(opened.results, first)):
+            # Results beyond the beam are searched only to confirm a loss.
+            if number >= followed and best > -_PROVEN:
+                break
+            least, most = _delay_end(max(low, best), -1), _delay_end(beta, -1)
+            score = -_delay_end(self.value(position.after(result), depth - 1, -most, -least), 1)
+            if score > best:
+                best, best_result = score, result
+                if best >= beta:
+                    break
+        if best < -_PROVEN and opened.rest is not None:
+            best = opened.rest
+        if len(self._known) < _MOST_POSITIONS:
+            self._known[position] = Known(depth, best, 1 if best >= beta else -1 if best <= alpha else 0, best_result)
+        return best
+
+    def first_safe(self, position: Position, lines: Sequence[Line]) -> Line:
+        """Return the first line that doesn't lose by force within three turns; the first of all if each one loses.
+
+        At the deadline, return the first that isn't known to lose.
+        """
+        if lines[0].proven:
+            return lines[0]
+        for line in (line for line in lines if line.score >= -_PROVEN):
+            try:
+                if not self._wins_next_but_one(position.after(line.result)):
+                    return line
+            except DeadlineExceededError:
+                return line
+        return lines[0]._replace(score=_LOST_LATER)
+
+    def _wins_next_but_one(self, position: Position) -> bool:
+        """Return whether the mover has a result after which the opponent loses to the ball at once, whatever the reply.
+
+        Only a result that threatens to win qualifies, since the opponent could leave everything in place.
+        """
+        results = self.results(position)
+        if not self.usual or not results:
+            return False
+        self.deadline.check()
+        found = evaluate_results(position, np.array(results, dtype=np.int64), front_only=self._options.front_only)
+        threatening = np.flatnonzero((found.threats != 0) & (found.scores > LOST_NEXT))
+        best_first = threatening[np.argsort(-found.scores[threatening], kind="stable")].tolist()
+        return any(self.evaluate(position.after(results[each])).score == LOST_NEXT for each in best_first)
+
+
+def _move_to_front(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
+    """Return the results with one of them first."""
+    if first is None or first == results[0]:
+        return results
+    return (first, *(each for each in results if each != first))
+
+
+def beam_width(depth: int) -> int:
+    """Return the number of results to follow at this remaining depth."""
+    return 16 if depth <= 2 else 12
+
+
+def _delay_end(score: int, turns: int) -> int:
+    """Return the score with a win or loss this many turns later; guesses stay what they are."""
+    return score - turns if score > _PROVEN else score + turns if score < -_PROVEN else score
+
+
+def _add_points(score: int, points: int) -> int:
+    """Add points to a guess; wins and losses stay what they are."""
+    return score + points if -_PROVEN <= score <= _PROVEN else score
+
+
+def best_lines(
+    searcher: Searcher,
+    position: Position,
+    results: list[int],
+    better: Callable[[Line], None],
+    penalties: Mapping[int, int],
+    *,
+    most_depth: int,
+) -> list[Line]:
+    """Rank the results by iterative deepening until the deadline; ``better`` is called with every best one.
+
+    The caller has checked that none of the results wins at once. ``penalties`` are points taken off each
+    result's score, unless it is a proven win or loss.
+    """
+    scores = searcher.score_results(position, results)
+    scores -= np.array([penalties[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
+    order = np.argsort(-scores, kind="stable")
+    ranked = [(int(scores[each]), results[each]) for each in order.tolist()]
+    answer = Line(ranked[0][1], ranked[0][0], 1)
+    better(answer)
+    ranked = searcher.move_losers_last(position, ranked)
+    if ranked[0][1] != answer.result:
+        answer = Line(ranked[0][1], ranked[0][0], 1)
+        better(answer)
+    alive = [result for score, result in ranked if score > LOST_NEXT]
+    before = {result: Line(result, score, 1) for score, result in ranked}
+    if len(alive) < 2:
+        return _rank_lines(answer, before)
+    followed, waiting = alive[:_FIRST_FOLLOWED], alive[_FIRST_FOLLOWED:]
+    for depth in range(2, most_depth + 1):
+        found: list[tuple[int, int]] = []
+        best = -WIN
+        try:
+            while followed:
+                for result in followed:
+                    penalty = penalties[result]
+                    least = _delay_end(_add_points(best, penalty), -1)
+                    score = -_delay_end(searcher.value(position.after(result), depth - 1, -WIN, -least), 1)
+                    score = _add_points(score, -penalty)
+                    found.append((score, result))
+                    before[result] = Line(result, score, depth)
+                    if score > best:
+                        best = score
+                        answer = Line(result, score, depth)
+                        better(answer)
+                # If all followed results lose, the others are searched too.
+                followed, waiting = (
+                    (waiting[:_FIRST_FOLLOWED], waiting[_FIRST_FOLLOWED:]) if best < -_PROVEN else ([], waiting)
+                )
+        except DeadlineExceededError:
+            if best < -_PROVEN:
+                # A result searched less deep is better than one that is known to lose.
+                done = {result for _, result in found}
+                left = next((result for result in followed if result not in done), answer.result)
+                if left != answer.result:
+                    answer = before[left]
+                    better(answer)
+            break
+        found.sort(key=lambda each: -each[0])
+        followed = [result for _, result in found]
+        if answer.proven:
+            break
+    return _rank_lines(answer, before)
+
+
+def _rank_lines(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
+    """Return the answer, then the other lines by score; those searched nearly as deep come first."""
+    far = max(2, answer.depth - 1)
+    others = sorted(lines.values(), key=lambda line: (line.depth < far, -line.score))
+    return [answer, *(line for line in others if line.result != answer.result)]
+
 
 _SCALE, _SCALE_IF_DEEP, _DEEP = 2500, 600, 3
 """The lead in score that raises the odds of winning e-fold, by searches of fewer than ``_DEEP`` turns and by

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.hints import position_of, reason_for
-from engine.games.diaballik.search import WIN, Line
+from engine.games.diaballik.hints import WIN, Line, position_of, reason_for
 from engine.games.diaballik.state import GOAL, DiaballikState
 from engine.games.diaballik.turns import (
     BALL_SHIFT,
