@@ -1,7 +1,7 @@
 """The load of the page's viewers: two referees run the same game side by side, one of them with viewers.
 
 Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --screen [--seconds S] | --paint TIMES
-     | --kills N [--seed N]
+     | --kills N [--seed N] | --note TIMES
 
 Each referee runs in its own process in real time, with a perfect reader and a page; the viewers are a third process.
 Printed are frames a second, the processor time of the session's thread, memory, and the delay of snapshots. Exit code 1
@@ -9,7 +9,8 @@ when the viewers reduce the frame rate, or increase the processor time, by more 
 
 ``--screen`` measures instead the delay from a frame to the browser's screen, ``--paint`` the time to first paint on a
 phone and the page's size. ``--kills`` kills server, tab and connections of a running game at random moments; exit code
-1 when a screen then disagrees with the journal.
+1 when a screen then disagrees with the journal. ``--note`` measures how long a table's document takes in each language
+with a note of 400 characters in it; exit code 1 when that is over 50 ms.
 """
 
 from __future__ import annotations
@@ -48,18 +49,22 @@ from benchmarks.parts.page.browser import chromium, print_first_paint
 from benchmarks.parts.page.kills import GAME, run_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
+from common.phrases import Phrase
 from engine.api import Game
 from engine.registry import load
+from hardware.lights.signals import Mood, Signal
 from referee.commands.values import CommandQueue
 from referee.demo.table import Pace
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
+from referee.languages import LANGUAGES, sentences
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, run
-from referee.session.table_port import SnapshotHub, TablePort
+from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from referee.settings.settings import PageOptions
+from referee.web.documents import table_document
 from referee.web.server import open_page
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits
@@ -67,6 +72,7 @@ from vision.frame import Frame
 
 MOST_OVERHEAD = 0.05
 MOST_LATE_MS = 100.0
+MOST_NOTE_MS = 50.0
 _TURNS = 400
 _POLL_S = 0.05
 _KB_PER_MB = 1024
@@ -246,8 +252,13 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
 @click.option("--screen", is_flag=True, help="Measure the delay from a frame to a browser's screen.")
 @click.option("--paint", type=click.IntRange(1), help="Measure the first paint, so many times a game.")
 @click.option("--kills", type=click.IntRange(1), help="Kill server, tab or connections so many times.")
-def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None) -> None:
+@click.option("--note", type=click.IntRange(1), help="Measure a table's document with a long note, so many times.")
+def main(
+    count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None, note: int | None
+) -> None:
     """Measure the load of the page's viewers."""
+    if note is not None:
+        sys.exit(0 if _measure_note(note) else 1)
     if screen:
         sys.exit(0 if _measure_screen(seconds, seed) else 1)
     if paint is not None:
@@ -279,6 +290,26 @@ def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None,
             process.join()
     if not _print_costs(alone, watched, got, count):
         sys.exit(1)
+
+
+def _measure_note(times: int) -> bool:
+    """Print how long a table's document takes in each language; say whether the median is within the limit."""
+    game = load(GAME)
+    state = game.rules.new()
+    medians_ms = []
+    for language in LANGUAGES:
+        say, took_ms = sentences(language), []
+        for number in range(times):
+            note = f"{number} the black one, and then: a draw or a roll; c3 is black, and d4 is white, or not. " * 5
+            words = Phrase("The onlooker's answer was refused: {words}", note[:400])
+            signal = Signal(Mood.WAITING, words=words)
+            shown = TableSnapshot(1, 1, signal, 0.0, (state,), game.table.appearance(state), hint=words, trouble=words)
+            before_s = time.perf_counter()
+            table_document(game, VersionedSnapshot(number, shown), hints_allowed=True, say=say)
+            took_ms.append(1000 * (time.perf_counter() - before_s))
+        medians_ms.append(statistics.median(took_ms))
+        click.echo(f"{language}: median {medians_ms[-1]:.1f} ms, at most {max(took_ms):.1f} ms")
+    return max(medians_ms) < MOST_NOTE_MS
 
 
 _KEEP_WHEN_SHOWN = """() => {
