@@ -117,7 +117,7 @@ def decode_image(data: bytes, name: str) -> Image:
     if not data:
         raise FrameError("{name} is empty; expected an image", name)
     if not is_complete_image(data):
-        raise FrameError("{name} is cut off after {data} bytes; copy or take it again", name, len(data))
+        raise FrameError("{name} is cut off after {size} bytes; copy or take it again", name, len(data))
     size = image_size(data)
     if size is None:
         raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)

@@ -215,9 +215,9 @@ def _file_problems(data: dict[str, Any]) -> Iterator[str]:
     if "lights" not in data:
         yield Phrase("it does not say how many lights the strip has; add a line such as lights = 64")
     elif type(data["lights"]) is not int:
-        yield Phrase("lights is {data!r}; expected a whole number", data["lights"])
+        yield Phrase("lights is {got!r}; expected a whole number", data["lights"])
     if type(data.get("pin_map_crc", 0)) is not int:
-        yield Phrase("pin_map_crc is {data!r}; expected a whole number, or no such line", data["pin_map_crc"])
+        yield Phrase("pin_map_crc is {got!r}; expected a whole number, or no such line", data["pin_map_crc"])
     places = data.get("places")
     if not isinstance(places, dict):
         yield Phrase("it has no places; expected a section [places] with lines such as a1 = [0]")

@@ -384,7 +384,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.TURN:
             return Phrase("{turn}  {described}", data["turn"], _described(game, after, before))
         case EventKind.ROLLED:
-            return Phrase("{data} was rolled", data["roll"])
+            return Phrase("{roll} was rolled", data["roll"])
         case EventKind.ANNOUNCED:
             if data.get("by") == CLOCK:
                 loser = capitalized(str(after.steps[-1].player))
@@ -405,15 +405,15 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 announced = describe_announcement(parse_announcement(undone.text, game.players))
                 return either(
                     before.corrections_since,
-                    "{announced} Taken back by {data}, with the corrections after it",
-                    "{announced} Taken back by {data}",
+                    "{announced} Taken back by {by}, with the corrections after it",
+                    "{announced} Taken back by {by}",
                     announced,
                     data["by"],
                 )
             return either(
                 before.corrections_since,
-                "{text} is taken back by {data}, with the corrections after it",
-                "{text} is taken back by {data}",
+                "{text} is taken back by {by}, with the corrections after it",
+                "{text} is taken back by {by}",
                 undone.text,
                 data["by"],
             )
@@ -421,17 +421,17 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             sentence = str(data.get("sentence") or data["turn"])
             parts = sentence.parts if isinstance(sentence, Phrase) else {}
             sentence = parts.get("hint") or sentence.removeprefix("Hint: ")
-            return Phrase("a {data} hint for {data_2}: {sentence}", data["strength"], data["player"], sentence)
+            return Phrase("a {strength} hint for {player}: {sentence}", data["strength"], data["player"], sentence)
         case EventKind.CORRECTION:
             return (
                 Phrase(
-                    "corrected by {data}{corrected} ({data_2})",
+                    "corrected by {by}{corrected} ({reason})",
                     data["by"],
                     _corrected(game, event, before, after),
                     data["why"],
                 )
                 if data.get("why")
-                else Phrase("corrected by {data}{corrected}", data["by"], _corrected(game, event, before, after))
+                else Phrase("corrected by {by}{corrected}", data["by"], _corrected(game, event, before, after))
             )
         case EventKind.END:
             return outcome_sentence(after.outcome or Outcome(None, ""))

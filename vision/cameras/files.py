@@ -132,7 +132,7 @@ class GrowingFolder(Camera):
                 return None
             self._skip(path)
             raise FrameError(
-                "{path} is still cut off after {waited_s} s ({data} bytes); it is skipped",
+                "{path} is still cut off after {waited_s} s ({size} bytes); it is skipped",
                 path,
                 f"{waited_s:.1f}",
                 len(data),

@@ -113,7 +113,7 @@ def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
     """Parse ``markers`` of a layout file; raises LayoutError."""
     if isinstance(data, str):
         if data != NO_MARKERS:
-            raise LayoutError('markers is {data!r}; expected where they lie, or "{no_markers}"', data, NO_MARKERS)
+            raise LayoutError('markers is {got!r}; expected where they lie, or "{no_markers}"', data, NO_MARKERS)
         return MarkerLayout("DICT_4X4_50", 36.0, 0.0, {})
     with naming("markers"):
         if not data["centres"]:

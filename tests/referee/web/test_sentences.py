@@ -251,7 +251,7 @@ def test_what_somebody_typed_is_copied_and_not_searched() -> None:
         return GERMAN.find(text, form)
 
     note = "the black one, and then: a draw or a roll; c3 is black, and d4 is white, or not. " * 600
-    said = Phrase("corrected by {data}{corrected} ({data_2})", "Ann", Phrase(""), note)
+    said = Phrase("corrected by {by}{corrected} ({reason})", "Ann", Phrase(""), note)
     german = said.translated(find)
     assert german == GERMAN(said) != said
     assert german.endswith(f"({note})")
