@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from common.phrases import Phrase
+from common.phrases import PLACEHOLDER, Phrase
 from engine.registry import games, load
 from engine.support.players import who_plays
 from referee import languages
@@ -42,7 +42,16 @@ resign
 j
 quit
 """
-GERMAN = {(form, text): said for form, text, said in json.loads(sentences_path("de").read_text(encoding="utf-8"))}
+GERMAN = {text for _, text, _ in json.loads(sentences_path("de").read_text(encoding="utf-8"))}
+
+
+def templates(text: str) -> Iterator[str]:
+    """Yield the templates with words of a phrase and its parts."""
+    if isinstance(text, Phrase):
+        if any(map(str.isalpha, PLACEHOLDER.sub("", text.template))):
+            yield text.template
+        for part in text.parts.values():
+            yield from templates(part)
 
 
 @pytest.fixture
@@ -51,13 +60,8 @@ def untranslated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     missing: list[str] = []
     german = sentences("de")
 
-    def find(text: str, form: str) -> str | None:
-        bare = text.strip()
-        return GERMAN.get((form, bare)) or GERMAN.get(("", bare))
-
     def said(text: str) -> str:
-        if isinstance(text, Phrase) and text.translated(find) is None:
-            missing.append(text)
+        missing.extend(each for each in templates(text) if each.strip() not in GERMAN)
         return german(text)
 
     monkeypatch.setattr("referee.languages.sentences", lambda _: said)
@@ -120,6 +124,11 @@ def test_the_demo_speaks_german(untranslated: list[str], tmp_path: Path, monkeyp
     assert "1 Zug gespielt, 1 wie gespielt angenommen" in shown.getvalue()
     assert not [line for line in lines if ENGLISH.search(line)]
     assert not untranslated
+
+
+def test_a_phrase_without_german_is_noticed() -> None:
+    said = Phrase("{player} wins.", Phrase("the {colour} xyzzy", "red"))
+    assert [each for each in templates(said) if each not in GERMAN] == ["the {colour} xyzzy"]
 
 
 @pytest.mark.parametrize(
