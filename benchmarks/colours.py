@@ -12,8 +12,6 @@ as given by Sharma, Wu and Dalal, Color Research and Application 30(1), 2005, ag
 assumed to have sRGB's primaries; a WS2812's are purer, so real lights differ more.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -11,8 +11,6 @@ A die is found if the intersection over union of a detected box with its own is 
 agrees.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

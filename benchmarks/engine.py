@@ -9,8 +9,6 @@ the judge's verdict on it, in each game's worst position: within two frames. All
 when a target is missed, 2 when python-chess is missing.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

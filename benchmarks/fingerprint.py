@@ -8,8 +8,6 @@ demo's output; perft of each game; hints with a fixed budget of work instead of 
 The same code writes the same file on machines of one architecture. Exit code 1 when ``--against`` finds a difference.
 """
 
-from __future__ import annotations
-
 import difflib
 import io
 import itertools

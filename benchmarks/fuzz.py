@@ -8,8 +8,6 @@ processor time; peak memory may grow by 768 MiB. Failing inputs are saved in ``f
 1 when any failed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -10,8 +10,6 @@ displaced, as a share of the sign's size. Some sheets are taught; others, and th
 and without what was learned. Sheets are drawn by ``benchmarks.scene.written_sheets``; blots are left out.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -15,8 +15,6 @@ hundred, and those of two opponents in successive turns add up to 100 %. Without
 are, idle and with every core busy. Exit code 1 when a target is missed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -14,8 +14,6 @@ Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [-
 Exit code 1 when a target is missed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -8,8 +8,6 @@ read by itself; a thing over a sheet's margin then counts as a hand, which hides
 cell is read wrongly, or anything is hidden on a clear sheet.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

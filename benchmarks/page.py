@@ -13,8 +13,6 @@ phone and the page's size. ``--kills`` kills server, tab and connections of a ru
 with a note of 400 characters in it; exit code 1 when that is over 50 ms.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -10,8 +10,6 @@ one game that begin with its set-up; any other is read picture by picture. Funct
 is the one nearest to each picture's lower edge.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -12,8 +12,6 @@ broker and a terminal. All disks but ``plain`` need root; ``slow``, ``failing`` 
 kill, also need FUSE.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

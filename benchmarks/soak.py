@@ -10,8 +10,6 @@ one. A roll that shows the same as the last one may be asked about: the dice may
 when a target is missed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -13,8 +13,6 @@ the owner is refused, a frame cannot be read, the journal has fewer events by mo
 100 kB.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -11,8 +11,6 @@ itself. With ``--photoreal`` a set of photoreal pictures is read too, unchanged 
 targets are in ``parts/stress/score.py``.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

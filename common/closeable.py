@@ -1,7 +1,5 @@
 """The base of objects that hold something until they are closed."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Self
 

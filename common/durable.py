@@ -1,7 +1,5 @@
 """Writes files so that a power cut leaves either the old content or the new."""
 
-from __future__ import annotations
-
 import os
 import stat
 from contextlib import suppress

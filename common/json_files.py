@@ -1,7 +1,5 @@
 """Reading JSON, with errors that name the file and what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

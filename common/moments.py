@@ -1,7 +1,5 @@
 """Helpers for times: moments in seconds, and the wall clock's time as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

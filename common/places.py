@@ -1,7 +1,5 @@
 """Names and helpers for the places of a table, shared by every package."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 EMPTY = "empty"

@@ -1,7 +1,5 @@
 """How messages refer to this program: the command that an owner types, and its version."""
 
-from __future__ import annotations
-
 PROGRAM = "./run"
 """What to type before a command's name. ``referee.cli.context`` replaces it with the command actually typed."""
 

@@ -3,8 +3,6 @@
 Control characters and those that turn the direction of writing are commands to whatever shows them.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from typing import TextIO

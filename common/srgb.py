@@ -1,7 +1,5 @@
 """The tone curve of sRGB."""
 
-from __future__ import annotations
-
 
 def linear_from_srgb(encoded: float) -> float:
     """Turn an sRGB-encoded level, 0 to 1, into light, 0 to 1 (IEC 61966-2-1).

@@ -1,7 +1,5 @@
 """Parses TOML, and formats values as TOML."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

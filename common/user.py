@@ -1,7 +1,5 @@
 """The user of this computer."""
 
-from __future__ import annotations
-
 import getpass
 
 

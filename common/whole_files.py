@@ -1,7 +1,5 @@
 """Reading a file as a whole, but never more than a file of its kind can be."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 

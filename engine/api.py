@@ -5,8 +5,6 @@ the engine) and *announcements* (what players say, such as a claim or a resignat
 ``engine.values``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random

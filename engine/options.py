@@ -1,7 +1,5 @@
 """Reading the options a person or a file gives for a game, whatever the game."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar

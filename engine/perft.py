@@ -4,8 +4,6 @@ It counts a game's ``perft_turns`` at every node, without merging transpositions
 roll is used whenever one is awaited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from common.phrases import Phrase

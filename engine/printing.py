@@ -3,8 +3,6 @@
 It contains no lengths: the layout has the size of a square, and the printer arranges the boxes around the grid.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

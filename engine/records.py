@@ -28,8 +28,6 @@ for byte, in the oldest format that can hold it. The reader ignores case, spaces
 the order of tags, and accepts lines without numbers, players, counts and digests.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The games, by the folders of ``engine.games``: each has a module ``game`` with a ``GAME``, imported when loaded."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from typing import Any

@@ -7,8 +7,6 @@ By default a game's legal turns are tried one by one. A game with many turns has
 help of `TableConstraint`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from engine.api import Game, PossibleLooks, StateT, TurnT

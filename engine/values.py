@@ -12,8 +12,6 @@ Some are plain strings, so that packages which may not import each other can exc
     faces have no facings.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 ``pin_maps``, ``install`` and ``wled`` derive their own errors from ``BridgeError``.
 """
 
-from __future__ import annotations
-
 from common.phrases import SpokenError
 
 

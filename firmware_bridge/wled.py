@@ -13,8 +13,6 @@ The DDP header is that of version 1 as specified by 3waylabs (www.3waylabs.com/d
 ignores. UDP loses packets, so ``refresh_s`` requests each frame again.
 """
 
-from __future__ import annotations
-
 import errno
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Announces the hall's broker in the network, so that tables find it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

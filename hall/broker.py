@@ -1,7 +1,5 @@
 """The hall's connection to the broker: stores incoming messages in batches, and sends the hall's requests."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import ssl

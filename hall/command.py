@@ -1,7 +1,5 @@
 """``hall``: every table of a club on one page."""
 
-from __future__ import annotations
-
 import sys
 from datetime import timedelta
 from importlib.util import find_spec

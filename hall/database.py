@@ -1,7 +1,5 @@
 """The hall's database: SQLite in a file, or PostgreSQL, by the same plain SQL."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

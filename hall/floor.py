@@ -1,7 +1,5 @@
 """The hall's floor: what each table shows now. Tables that need somebody come first."""
 
-from __future__ import annotations
-
 import enum
 import re
 import threading

@@ -1,7 +1,5 @@
 """The hall itself: processes the tables' messages and returns requests to them. It knows nothing of the network."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Arbiters' rulings: stored before they are sent, and sent until the table answers."""
 
-from __future__ import annotations
-
 import enum
 import json
 from collections.abc import Callable, Mapping

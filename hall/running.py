@@ -1,7 +1,5 @@
 """The hall at work: its broker, its store and its page, until Ctrl-C."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

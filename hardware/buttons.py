@@ -9,8 +9,6 @@ a second press, and a press held for ``settle_s`` is never missed. J. G. Ganssle
 measured 1.6 ms of bounce on average and 6.2 ms at most over eighteen kinds of switch, except for outliers.
 """
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable, Mapping
 from contextlib import suppress

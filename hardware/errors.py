@@ -1,7 +1,5 @@
 """Hardware's errors, each also the built-in exception it resembles."""
 
-from __future__ import annotations
-
 from common.phrases import SpokenError
 
 

@@ -1,7 +1,5 @@
 """Makes a table's drivers from settings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Opens gpiozero's pin factory, explains its errors, and checks this computer's pins for ``./run doctor``."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

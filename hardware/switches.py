@@ -8,8 +8,6 @@ Such a switch is doubtful. A state is only accepted once it has lasted, because 
 past opens and closes a reed contact several times.
 """
 
-from __future__ import annotations
-
 import enum
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence

@@ -6,8 +6,6 @@ Exit code 1 when a library has a known vulnerability. If the advisory index can'
 libraries, a message says so, and the exit code is 0.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@
 library only, since it runs before anything is installed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import importlib.util

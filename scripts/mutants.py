@@ -11,8 +11,6 @@ files, which may share fixtures. Survivors are printed with their change. Exit c
 small a share.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import json

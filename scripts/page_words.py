@@ -7,8 +7,6 @@ session come into ``rules.po``. Fill in what is empty there, and run this again.
 what is missing or no longer used.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import io

@@ -8,8 +8,6 @@ Run: python scripts/protocol_vectors.py [--check]
 The output is deterministic. With ``--check`` it only checks that the file is up to date; exit code 1 if it is not.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

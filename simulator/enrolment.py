@@ -1,7 +1,5 @@
 """Pictures for enrolling a set (every top of every block colour, or a set-up) and for calibrating a camera."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

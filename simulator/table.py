@@ -4,8 +4,6 @@ The referee uses it as a camera (``read``, ``close``) with buttons (``take_press
 shows (``show_mood``). The true course of the game is recorded in a ``TruthLog`` passed in by the caller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

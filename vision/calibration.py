@@ -3,8 +3,6 @@
 A calibration reports whether it can be trusted, and the reasons if it can't.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

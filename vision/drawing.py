@@ -1,7 +1,5 @@
 """Drawing the table's location and what covers it on the picture, for a person to check."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import cv2

@@ -13,8 +13,6 @@ VisionError
 └── WeightsError       (ValueError)   a trained network's file that is missing or was changed
 """
 
-from __future__ import annotations
-
 from common.phrases import SpokenError
 
 

@@ -1,7 +1,5 @@
 """Frames, the base of the cameras that take them, and the array types of pictures."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

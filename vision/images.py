@@ -1,7 +1,5 @@
 """Reading and writing image files, and rejecting pictures that cannot be used."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path

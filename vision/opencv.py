@@ -4,8 +4,6 @@ OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1); OpenCV 5 returns (n, 2) an
 no result. The functions here return float64 arrays of shape (n, 2), plain ints, and empty arrays instead of ``None``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

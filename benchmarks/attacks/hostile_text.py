@@ -9,8 +9,6 @@ rich's own commands, which are listed here, nothing but printable characters and
 anything else did.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ First they remove foreign objects and press again. Then they straighten the piec
 some squares or the whole position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

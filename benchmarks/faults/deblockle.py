@@ -1,7 +1,5 @@
 """Players of Deblockle who break the rules: turns by other rules, hidden rotations, spare blocks, stars."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Disturbances of the camera, the light and the table: their times and their effects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """A game with random faults of the players and disturbances around the board."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any

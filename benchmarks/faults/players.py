@@ -1,7 +1,5 @@
 """Players who also break the rules, set the board up wrongly, and make mistakes when they undo it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal

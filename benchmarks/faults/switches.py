@@ -4,8 +4,6 @@ A switch closes while a piece stands near the centre of its square. It may flick
 cable may be disconnected for a while. Everything is drawn from a seed; times must be requested in rising order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

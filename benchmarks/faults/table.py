@@ -4,8 +4,6 @@ Like ``simulator.table.VirtualTable`` it provides a camera and buttons. It also 
 (``take_overrides``). The camera may lose or corrupt frames, give none for a while, or be disconnected.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

@@ -1,7 +1,5 @@
 """A private Mosquitto broker that can be killed and restarted."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

@@ -8,8 +8,6 @@ given an order. At the end the hall's copy is compared with each table's journal
 is missing, duplicated or different, or an order was not carried out exactly once.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Simulated tables, which publish the events and states of legal games to a broker as a table does."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

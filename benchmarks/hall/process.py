@@ -1,7 +1,5 @@
 """The hall's process: reports stored events on stdout, and reads on stdin which tables to give an order."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import sys

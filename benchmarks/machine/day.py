@@ -6,8 +6,6 @@ Time is virtual, so a day takes about an hour. The reader is perfect. Memory, op
 each game. Exit code 1 when memory grows, files or threads leak, or a turn was lost or judged wrongly.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -6,8 +6,6 @@ Runs the demo's command and measures the processor time of its process. Exit cod
 elapsed time, start-up included.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -9,8 +9,6 @@ uncaught exception. ``--forget`` also removes the file that names the last recor
 then the newest events can be lost without a word.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

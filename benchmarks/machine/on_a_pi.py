@@ -12,8 +12,6 @@ The second one counts the instructions of the same frames under emulation, and a
 `apt install qemu-user`.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

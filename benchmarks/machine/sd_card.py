@@ -9,8 +9,6 @@ counts with ext4's own; this needs root. Write amplification inside the card is 
 be 120 turns.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ an installation from wheels only, with your configured index, and downloads noth
 wheel, 1 one lacks a wheel, 2 the index could not be asked.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -5,8 +5,6 @@ A reader that fits only the cameras and lamps it was tuned by fails on such pict
 since one camera takes them all; a change of light or of the camera's settings only to the pictures to be read.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

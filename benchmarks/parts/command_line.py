@@ -1,7 +1,5 @@
 """Shared by the benchmarks' commands: consoles, tables of figures, and process pools with progress bars."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed

@@ -1,7 +1,5 @@
 """Rendered trays of dice, each under one hardship, and the comparison of their reading with the truth."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

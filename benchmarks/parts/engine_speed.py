@@ -1,7 +1,5 @@
 """The measurements and tables of ``benchmarks/engine.py``; all times are processor times."""
 
-from __future__ import annotations
-
 import importlib
 import time
 import tomllib

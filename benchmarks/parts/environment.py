@@ -3,8 +3,6 @@
 Standard library only, since the environment may not exist yet.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Times each stage of reading a frame by patching the reader; the report as table, plot and targets."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping

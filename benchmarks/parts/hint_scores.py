@@ -1,7 +1,5 @@
 """Scores of the hint's games, their targets, tables and a plot."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

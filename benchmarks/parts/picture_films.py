@@ -1,7 +1,5 @@
 """Films of a set's pictures: each is repeated with fresh sensor noise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

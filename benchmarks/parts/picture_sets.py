@@ -5,8 +5,6 @@ for enrolment, ``enrol*.jpg`` with ``enrol*.json``. The calibration folder has a
 camera and, in ``layout.json``, the board. Of the truth files, only those of enrolment pictures are read.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Films of tables with sheets, partly filled, with one more cell written in each picture."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.parts.picture_films import PictureSet, Shot

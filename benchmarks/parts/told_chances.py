@@ -1,7 +1,5 @@
 """How true the chances of winning are that hints tell: games of the same hint against itself."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Times the search for turns that fit a picture, and the judge's verdict, in the worst known positions."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Mapping
 from dataclasses import dataclass

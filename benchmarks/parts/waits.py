@@ -1,7 +1,5 @@
 """What a person waits for in the middle of a game: the list of turns, a hint, and the verdict on an illegal table."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

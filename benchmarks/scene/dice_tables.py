@@ -1,7 +1,5 @@
 """Random tables and trays, with objects on them that are not dice."""
 
-from __future__ import annotations
-
 import math
 
 import cv2

@@ -1,7 +1,5 @@
 """Random pictures of dice with their ground truth: looks, positions, lamps, tables and lenses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Random pictures of stacks of pyramids by the virtual table's renderer, to train the network that reads stacks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

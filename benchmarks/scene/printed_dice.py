@@ -1,7 +1,5 @@
 """Synthetic square crops of dice with printed faces, as the finder cuts them out of a rectified picture."""
 
-from __future__ import annotations
-
 import math
 
 import cv2

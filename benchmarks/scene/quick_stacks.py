@@ -1,7 +1,5 @@
 """A fast renderer of stacks of pyramids, for training pictures: flat facets with reflections, in linear light."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 They train the network that reads stacks: fast rather than exact, and more varied than any one table.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

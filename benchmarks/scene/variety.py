@@ -3,8 +3,6 @@
 A set has two colours that people can distinguish; symbols on blocks contrast with their face.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import cv2

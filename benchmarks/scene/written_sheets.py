@@ -1,7 +1,5 @@
 """Random pictures of written grids, photographed and rectified, to train the reader of ink."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

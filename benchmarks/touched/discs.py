@@ -9,8 +9,6 @@ Random turns are played on virtual tables that differ in camera, light and surfa
 rendered once.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -9,8 +9,6 @@ Sheets of Number Drop are filled at random on virtual tables that differ in came
 some signs are traced, some written over with others, and some erased and replaced by others.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -12,8 +12,6 @@ rendered once and read by a new reader. Exit code 1 when, with earlier pictures,
 is called illegal.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

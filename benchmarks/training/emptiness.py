@@ -11,8 +11,6 @@ Curves must be monotonic, so the fit is a logistic regression with non-negative 
 Prints the curves, and the cross-validated calibration, also by hardship.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ reader looks at). Also prints, by cross-validation, the shares of flat dice and 
 are said to lean, by the network alone and by both.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator

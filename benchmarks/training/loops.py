@@ -7,8 +7,6 @@ cells on every other sheet (a search that changes one field at a time). Also pri
 and whole sheets are read with the fitted values and with the shipped ones.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Samples of the training scripts as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self

@@ -16,8 +16,6 @@ repeat positions for ever. A turn that repeats a position is therefore penalised
 while, more the longer the game makes no progress.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence

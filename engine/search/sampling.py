@@ -11,8 +11,6 @@ final score after a quick policy has played on with those rolls; it calls ``chec
 than a millisecond.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Errors and breaches that several games share, and the matching of pieces before and after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType

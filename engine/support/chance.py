@@ -1,7 +1,5 @@
 """Exact probabilities of rolls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction

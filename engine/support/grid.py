@@ -9,8 +9,6 @@ increasing away from the player. A *fixed* polyomino has 0 as its lowest column 
 rotations and reflections.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

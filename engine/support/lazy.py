@@ -1,7 +1,5 @@
 """Tables computed on demand, and lazy sequences: a position may have hundreds of thousands of turns."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

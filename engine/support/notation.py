@@ -1,7 +1,5 @@
 """Parsing of texts word by word, with errors that name the column, and the common parts of states' texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar

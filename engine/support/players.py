@@ -1,7 +1,5 @@
 """Players, and their announcements: resigning, an agreed draw, a claimed repetition; with their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

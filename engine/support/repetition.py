@@ -1,7 +1,5 @@
 """How often each position occurred, by digest, for claims of repetition; and its text form."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

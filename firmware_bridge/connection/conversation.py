@@ -5,8 +5,6 @@ abandoning a port. ``ClockSync`` converts the board's milliseconds to the host's
 requests (like NTP, RFC 5905, section 8): the answer with the narrowest bounds counts, and bounds widen as clocks drift.
 """
 
-from __future__ import annotations
-
 import enum
 import secrets
 from collections import deque

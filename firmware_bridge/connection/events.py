@@ -1,7 +1,5 @@
 """Events from the board in the host's own time, and the states of a connection."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 

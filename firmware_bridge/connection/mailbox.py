@@ -3,8 +3,6 @@
 The queue of events is bounded; the least important ones are dropped first and counted.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

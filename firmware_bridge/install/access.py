@@ -1,7 +1,5 @@
 """Access to a board: find it, identify its firmware, bring it to its prompt and back to work."""
 
-from __future__ import annotations
-
 import select
 import time
 from collections.abc import Callable, Iterable

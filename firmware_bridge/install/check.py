@@ -1,7 +1,5 @@
 """Compares a board's firmware, files and pin map with those it should have, and says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

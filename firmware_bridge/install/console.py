@@ -5,8 +5,6 @@ and progress. Its authors call that interface unstable, so only four methods are
 since 1.25: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

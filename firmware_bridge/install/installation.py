@@ -5,8 +5,6 @@ manifest is removed, the new files replace the old ones, and the manifest is wri
 interrupted has no manifest: `./run hardware firmware check` reports it, and installing again repairs it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """The supported boards and their pins; the pin map of a board, and the JSON format that the board reads."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping

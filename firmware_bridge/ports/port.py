@@ -6,8 +6,6 @@ documentation), and MicroPython's USB serial port sends nothing while DTR is off
 reset by any opening, so the connection waits longer with each attempt.
 """
 
-from __future__ import annotations
-
 import errno
 import grp
 import os

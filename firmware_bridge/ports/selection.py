@@ -1,7 +1,5 @@
 """Selects the port of the wanted board, also after it comes back under another name. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path

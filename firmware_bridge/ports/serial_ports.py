@@ -5,8 +5,6 @@ protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to ``
 CircuitPython, the start-up lines of Espressif's ROM boot loader, and the login prompt of a Linux console.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping

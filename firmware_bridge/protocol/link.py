@@ -5,8 +5,6 @@ The owner of the port calls ``receive`` with the bytes that arrived, then ``outg
 date.
 """
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass, field, replace
 

@@ -5,8 +5,6 @@ M. Baker, *Consistent Overhead Byte Stuffing*, IEEE/ACM Transactions on Networki
 next frame begins at the next zero after any loss or noise.
 """
 
-from __future__ import annotations
-
 import enum
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """A session: its handshake, its heartbeat, the messages to send, and a filter of repeated button events. Pure."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass

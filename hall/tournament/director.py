@@ -1,7 +1,5 @@
 """Stores tournaments: begins them, pairs rounds at tables, and takes results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Everybody against everybody, by the Berger tables of FIDE's handbook (C.05, annex 1)."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from hall.tournament.values import Pairing, Score, Tournament

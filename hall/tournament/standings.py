@@ -1,7 +1,5 @@
 """A tournament's standings: points, then the usual tie-breaks."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

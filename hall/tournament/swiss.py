@@ -5,8 +5,6 @@ once: nobody meets twice or gets a second bye. Then, in this order of importance
 scores, colours that should differ, and the upper half of a score group against its lower half.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

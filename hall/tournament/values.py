@@ -1,7 +1,5 @@
 """A tournament's players, pairings and scores, as frozen values."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The hall's application."""
 
-from __future__ import annotations
-
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """What the hall's pages share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """All tables on one page, as they change; one table with its evidence; and an arbiter's rulings."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """Tournaments: begun from a list of names, paired round by round, with results from the tables or by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

@@ -4,8 +4,6 @@ Each LED, the status light and the buzzer has its own driver, so a busy or missi
 have no threads: ``tick`` sets the pin to the pattern's present level.
 """
 
-from __future__ import annotations
-
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable

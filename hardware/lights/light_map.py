@@ -3,8 +3,6 @@
 Lights are numbered from 0 in the order of the strip. A map is written by hand, or recorded light by light.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A driver for any strip of coloured lights: it sends complete frames of red, green and blue."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from common.moments import earliest

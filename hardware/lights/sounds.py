@@ -3,8 +3,6 @@
 Sounds differ in rhythm as well as in pitch, since an active buzzer has only one pitch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -4,8 +4,6 @@ Each lit square is marked by a pair of characters for its role, so nothing is lo
 when ``NO_COLOR`` is set or the output is a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rich.console import Console

@@ -4,8 +4,6 @@ An explanation is nothing, part of a turn, a turn, two turns in a row, or one an
 alike are ordered by where a piece was put down on its way.
 """
 
-from __future__ import annotations
-
 import enum
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

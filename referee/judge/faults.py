@@ -3,8 +3,6 @@
 Pieces that only sensors noticed are tried with every look they may have.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 It is a pure function: the same belief, readings and trigger always give the same belief and ruling.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The judge's rules for dice: a roll on the table, and dice touched after they were read."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

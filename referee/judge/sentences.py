@@ -1,7 +1,5 @@
 """The judge's sentences for people. Each docstring names the situation in which its sentence is said."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from common.phrases import Phrase, capitalized, chained, either, joined, listed, without_stop

@@ -1,7 +1,5 @@
 """The judge's rules for the set-up, which lead from what the table shows to the first belief. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

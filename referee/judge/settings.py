@@ -3,8 +3,6 @@
 Margins and priors are natural logarithms of odds.
 """
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass
 

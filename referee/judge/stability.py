@@ -3,8 +3,6 @@
 Time comes from the readings alone.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The starts of a game that are possible, also while it is open who begins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from engine.api import Game, StateT, TurnT

@@ -3,8 +3,6 @@
 Functions that begin with ``answers`` are ordered tables of these rules: of the judgements they yield, the first counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice

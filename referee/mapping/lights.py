@@ -1,7 +1,5 @@
 """``./run hardware lights``: mapping a strip of lights, and showing every signal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager

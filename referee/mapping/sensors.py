@@ -1,7 +1,5 @@
 """``./run hardware sensors``: mapping switches to squares, and showing their state."""
 
-from __future__ import annotations
-
 import enum
 import time
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Messages from the broker are parsed here; invalid ones raise only ValueError.
 """
 
-from __future__ import annotations
-
 import logging
 import ssl
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A hall announces its broker as a service of the type ``SERVICE_TYPE``, under the
 announce one, so the broker that is found may be anybody's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

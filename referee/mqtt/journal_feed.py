@@ -1,7 +1,5 @@
 """Reads the journal's events for the broker, in order, and saves which ones it has, so that a restart loses none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

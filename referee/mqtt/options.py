@@ -1,7 +1,5 @@
 """The options of a table's connection to its broker, and what commands by MQTT may do."""
 
-from __future__ import annotations
-
 import os
 import re
 import ssl

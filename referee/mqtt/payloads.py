@@ -3,8 +3,6 @@
 Also the discovery message by which Home Assistant finds the table: one message for the whole device.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

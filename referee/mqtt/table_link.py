@@ -3,8 +3,6 @@
 It runs in a thread of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

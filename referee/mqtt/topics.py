@@ -38,8 +38,6 @@ Texts are in English. Beside them, ``phrases`` has the template and the parts of
 fields: a later version may add some.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

@@ -5,8 +5,6 @@ Each sensor is tested for two faults: it always says *occupied*, or always *empt
 fault explains the sensor's value than its normal error rates do (Bayes' rule).
 """
 
-from __future__ import annotations
-
 import enum
 import json
 import math

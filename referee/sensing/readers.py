@@ -1,7 +1,5 @@
 """Readers that use sensors at every frame: together with a camera, or alone with a clock instead of frames."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

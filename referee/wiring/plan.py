@@ -3,8 +3,6 @@
 A file, the sensor map, says which switch is under which square.
 """
 
-from __future__ import annotations
-
 import enum
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ The first two show games after a few turns that were typed, the third a virtual 
 system's Chromium (apt install chromium).
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -5,8 +5,6 @@ Run: python scripts/drawing/screens.py [FOLDER] [--demo]
 Each screen is what `watch` shows after a few turns that were typed; ``--demo``, which takes a minute, plays the demo.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

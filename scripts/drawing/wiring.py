@@ -5,8 +5,6 @@ Run: python scripts/drawing/wiring.py [FOLDER]
 The pins of the microcontrollers are those of the example pin maps, so that drawing and example agree.
 """
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence

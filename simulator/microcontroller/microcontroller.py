@@ -1,7 +1,5 @@
 """The virtual microcontroller in real time: a pseudo-terminal that behaves like a board on USB."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """The virtual microcontroller in virtual time, which only advances by calls. Pure."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from random import Random

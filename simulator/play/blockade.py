@@ -1,7 +1,5 @@
 """How the pyramids of Blockade are handled: stacked, lifted off, capped; and ways to break its rules on purpose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

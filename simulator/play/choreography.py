@@ -1,7 +1,5 @@
 """Positions of hands and pieces at each moment of an action."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

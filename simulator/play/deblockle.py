@@ -3,8 +3,6 @@
 Violations of the rules are carries too; the engine decides whether one really is illegal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """How the discs and balls of Diaballik are handled, and ways to break its rules on purpose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

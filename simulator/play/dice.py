@@ -1,7 +1,5 @@
 """How dice are handled: thrown in the tray, touched by mistake."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

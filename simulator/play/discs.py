@@ -1,7 +1,5 @@
 """How flat discs are handled: put down from a stock, moved, turned over, taken off, and put back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import count
 from typing import ClassVar

@@ -3,8 +3,6 @@
 No picture is made here; ``simulator.table`` puts a camera above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

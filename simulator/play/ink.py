@@ -1,7 +1,5 @@
 """How sheets are written on with pens, and ways to break the rules on purpose."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 They know every side of every piece, because they can look at them; the referee has to find out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

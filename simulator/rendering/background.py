@@ -1,7 +1,5 @@
 """The constant part of a picture: table, board or sheets, and markers under the lamps."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cv2

@@ -4,8 +4,6 @@ A die is the intersection of a rounded box and a ball. Sphere tracing (Hart, 199
 ray is as long as the distance to the surface. Faces show pips, characters, stars or shapes of four squares.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ink on sheets of paper, and pens, as the camera sees them."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -3,8 +3,6 @@
 Lamps are small spheres above the table, with Lambert's cosine law, inverse-square falloff and Blinn's specular model.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cv2

@@ -1,7 +1,5 @@
 """Blocks, discs with balls, and stacks of pyramids, as the camera sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

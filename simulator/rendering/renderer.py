@@ -4,8 +4,6 @@ A picture has three layers. The background is cached for each setting, and the p
 pieces, hands and noise are drawn for each frame.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Textures drawn from seeds: tables, boards, markers, sheets, and the faces of blocks with their symbols."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import lru_cache

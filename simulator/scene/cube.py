@@ -1,7 +1,5 @@
 """The orientation of a cube: which symbol each side shows, how rolling changes it, and the rotation matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 A stroke is an array of points (n, 2), x to the right and y down, in cells of the grid.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -4,8 +4,6 @@ Lengths are in millimetres in the table's frame (see ``vision.geometry``); colou
 on a screen (sRGB), lights' colours are linear.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The first sheet's frame is the table's. Further ones lie beside it, slightly turned.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

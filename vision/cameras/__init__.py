@@ -3,8 +3,6 @@
 ``open_camera`` opens one by its specification: ``usb:0``, a folder, a video file.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """Files as cameras: a list of images, a folder that grows, a video."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Sequence

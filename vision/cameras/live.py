@@ -6,8 +6,6 @@ numbers ``/dev/video0``, ``/dev/video1``, … in the order in which it finds cam
 The Pi's own camera is used through Picamera2 in a process under the system's Python.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import mmap

@@ -5,8 +5,6 @@ for can't share a process. Requests are lines of JSON on standard input, each wi
 frame's pixels are written into memory shared by both processes, blue-green-red.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import mmap

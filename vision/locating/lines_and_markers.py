@@ -8,8 +8,6 @@ When few markers are visible, lines found slightly off their expected position c
 point-to-line distances, weighted as in Huber 1964).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ otherwise there is no pose. A layout without markers is located by ``vision.loca
 A person is told where the table is in the picture, and what to do about a table that was not found.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ fitted together with the pose to the corners of the sheet's markers (as Zhang 20
 above every focal length fits, so a typical one is preferred.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

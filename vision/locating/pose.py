@@ -5,8 +5,6 @@ pose explains their corners within a few millimetres. The pose that most ids agr
 duplicated, misread or moved is ignored and reported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

@@ -17,8 +17,6 @@ them disappear, the whole picture is searched, and another position only counts 
 orientation is kept from before.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import deque

@@ -8,8 +8,6 @@ whatever compares them (``SharedPicture.small``). A place's reference picture is
 so slow changes add up and are noticed too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto

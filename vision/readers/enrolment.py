@@ -3,8 +3,6 @@
 A file is a JSON object whose ``format`` names the kind of pieces.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping

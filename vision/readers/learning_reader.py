@@ -1,7 +1,5 @@
 """Learning pieces, and from which side a board without markers is seen, from the first clear frame of a set-up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from common.phrases import Phrase

@@ -1,7 +1,5 @@
 """Small networks in ONNX files, run by OpenCV, and the checksums beside them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From the log-odds of a piece and of an empty place to the probabilities of a Reading."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -5,8 +5,6 @@ the surface and finds what covers it and which places look empty. docs/internals
 reader.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The registry of readers by kind of piece: the only module that imports all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ ones are read. On one surface in one picture there are sightings of pieces, occl
 like a hand but lies still is an object, such as a cup on a sheet's margin: no hand stays still for ``still_s``.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -10,8 +10,6 @@ Ink absorbs a share of the light in each colour channel, and twice as much ink a
 logs of the remaining shares (densities) are proportional to the amount (Beer and Lambert's law).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -3,8 +3,6 @@
 Run inside an emulated system: python -m benchmarks.machine.arm64.frames SET_DIR CALIBRATION FRAMES
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Parsers of files: settings, maps, layouts, calibrations, looks, pictures, house rules, journals, their copies."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Parsers of a hall: tables' messages from the broker, and the list of a tournament's players."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache

@@ -3,8 +3,6 @@
 The same seed gives the same inputs. Inputs with a new outcome join the corpus and are changed further.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from random import Random

@@ -1,7 +1,5 @@
 """Parsers of requests over the command socket, the page and MQTT, and of the list of paired devices."""
 
-from __future__ import annotations
-
 import json
 import logging
 import tempfile

@@ -1,7 +1,5 @@
 """Fuzzes a parser: finds inputs that raise an undocumented error or take too long."""
 
-from __future__ import annotations
-
 import signal
 import traceback
 from collections import Counter

@@ -1,7 +1,5 @@
 """Parsers of typed text: game records, positions, turns, command lines and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from random import Random

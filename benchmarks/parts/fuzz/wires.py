@@ -1,7 +1,5 @@
 """Parsers of serial data: on both ends of the link, and of a board's output while firmware is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from random import Random

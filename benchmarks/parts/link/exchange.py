@@ -4,8 +4,6 @@ The host's end is the service's own, the device's end is the firmware's; the wir
 and then the wire falls silent, the device restarts, or the cable is unplugged and plugged in again.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter, deque

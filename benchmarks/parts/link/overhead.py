@@ -3,8 +3,6 @@
 The far ends run in their own processes. The near ends alternate here, so that other load on the machine affects both.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import time

@@ -1,7 +1,5 @@
 """The report of ``benchmarks/link.py``: tables, a plot and targets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

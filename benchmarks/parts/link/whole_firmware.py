@@ -4,8 +4,6 @@ Contacts bounce, and each press must be reported once. The slow line is a UART w
 retransmitted, however slow it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from random import Random
 

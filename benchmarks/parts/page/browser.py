@@ -1,7 +1,5 @@
 """The system's Chromium, and its time to first paint of the page when throttled to a phone's speed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import statistics

@@ -3,8 +3,6 @@
 After each kill the screen must recover by itself and agree with the journal, which must hold everything shown before.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import random

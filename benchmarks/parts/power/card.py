@@ -12,8 +12,6 @@ answered by ``done``:
     power               restores the power: what survived can be read and written
 """
 
-from __future__ import annotations
-
 import errno
 import random
 import stat

@@ -6,8 +6,6 @@ At the end of a life the power is cut: the surviving content is drawn at random,
 Afterwards each point of each life is cut again, several times, and each time a plain SQLite opens what is left.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

@@ -6,8 +6,6 @@ except with ``CutOutcome.WRECKED``: then the 4,096 bytes around an interrupted w
 first.
 """
 
-from __future__ import annotations
-
 import enum
 import random
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Clients that watch a table and give it orders: by page, broker and terminal."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import threading

@@ -5,8 +5,6 @@ readings and presses, and reports what it records, and what a light shows as soo
 everything imported, so that a thousand starts take minutes; then it opens the journal, resumes and referees as usual.
 """
 
-from __future__ import annotations
-
 import enum
 import multiprocessing
 import os

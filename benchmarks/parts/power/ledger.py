@@ -1,7 +1,5 @@
 """Compares a journal with everything that was acknowledged by page, broker and terminal."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

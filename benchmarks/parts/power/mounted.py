@@ -4,8 +4,6 @@ All but the folder need root and e2fsprogs. The full disk is a small one that ge
 are on a simulated memory card (``card.py``), which needs FUSE.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -4,8 +4,6 @@ It is the real service with a real journal file. Only the camera is replaced: pi
 believes them, as if players moved them after typing each turn.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

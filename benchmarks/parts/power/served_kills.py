@@ -4,8 +4,6 @@ An *evening* has one journal. In each of its lives the table (``served.py``) is 
 each kill the journal is opened as by a restart, and compared with the ``Ledger`` of acknowledgements.
 """
 
-from __future__ import annotations
-
 import enum
 import multiprocessing
 import random

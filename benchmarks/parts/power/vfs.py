@@ -4,8 +4,6 @@ SQLite's own VFS carries the requests out on real files as well, so locking and 
 ``RecordingFiles.connect`` fits the parameter ``connect`` of ``Journal.open``.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import sqlite3

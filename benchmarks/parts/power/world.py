@@ -3,8 +3,6 @@
 The service is the real one; only the reader is replaced, by one that passes on these readings.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 These include ambiguities and errors of switches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """One game with faults through the real service: real pictures, real reader, real loop, real journal."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

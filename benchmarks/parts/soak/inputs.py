@@ -4,8 +4,6 @@ The perfect reader gives the reading of a reader that never errs, from the scene
 thousands of turns can test players, service and judge together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

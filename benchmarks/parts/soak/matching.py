@@ -1,7 +1,5 @@
 """Matches the turns in the referee's journal with the turns that were played."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The soak's report: outcomes by kind of fault, latencies, computing time, and targets."""
 
-from __future__ import annotations
-
 import enum
 from collections import Counter, defaultdict
 from collections.abc import Sequence

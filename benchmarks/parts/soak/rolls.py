@@ -1,7 +1,5 @@
 """Finds the rolls that the referee misread, and those that a person had to enter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 The ground truth is only used here, after the game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 If only side faces reveal it, geometry decides whether a camera could have seen it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

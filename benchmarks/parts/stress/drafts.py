@@ -1,7 +1,5 @@
 """Parameters of ordinary scenes, which hardships modify; all are drawn from seeds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 Everything is drawn from seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -3,8 +3,6 @@
 Light, defocus, noise, hands and objects are added to an existing picture, with the names of the hardships.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The stress report: tables in Markdown, every square's numbers, and two plots."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stress scenes: a draft with a hardship applied, and its truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

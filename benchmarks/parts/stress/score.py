@@ -1,7 +1,5 @@
 """Scores readings of stress pictures by place and by picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ nearer, only to squares where they may rest. So players lose points as in a real
 likely. Pieces that must make room for others are only approximated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache

@@ -3,8 +3,6 @@
 A turn is played move by move. A change is explained by the moves that leave it nearly as it is seen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

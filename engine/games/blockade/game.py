@@ -1,7 +1,5 @@
 """Assembles Blockade from its modules."""
 
-from __future__ import annotations
-
 from engine.api import Game
 from engine.games.blockade import hints, notation, rules, table
 from engine.games.blockade.state import LOOKS, OPTIONS, PLACES, PLAYERS

@@ -6,8 +6,6 @@ colour may be able to win, it also searches moves over squares where nothing can
 the best turns with the same sampled dice and picks the one with the best results.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

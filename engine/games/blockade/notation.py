@@ -13,8 +13,6 @@ reader ignores case. It accepts ``->``, ``to``, ``x`` or a space for the dash (`
 space, and squares on the way (``a2-a3-b4``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -16,8 +16,6 @@ The search keeps a lower bound on the steps that each layout still needs, and dr
 left can't bring every piece to a square where it may rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial

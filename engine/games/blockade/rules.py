@@ -5,8 +5,6 @@ docs/games/blockade.md has the rulings. A turn is tapped as a piece and its dest
 A turn stands for one end position, however it was reached. The state holds whole stacks; a look is the top of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

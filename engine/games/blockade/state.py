@@ -4,8 +4,6 @@ A *piece* is an integer: four times its colour plus its size (1 small, 2 medium,
 pieces from bottom to top. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

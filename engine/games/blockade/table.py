@@ -1,7 +1,5 @@
 """What an onlooker sees: a start, a correction or a position within a turn."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The rules that a turn or a change breaks, and how to put it right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from common.phrases import Phrase, capitalized, either, joined, listed

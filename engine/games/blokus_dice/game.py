@@ -1,7 +1,5 @@
 """Assembles the Blokus Dice Game from its modules. Places are those of four printed sheets."""
 
-from __future__ import annotations
-
 from common.phrases import Phrase
 from engine.api import Game
 from engine.games.blokus_dice import hints, notation, rules, sheet, table

@@ -13,8 +13,6 @@ player is no longer in the game. A closed square counts as empty.
 Turns as text, drawings of the sheets, and a summary of the rules, for players at a terminal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

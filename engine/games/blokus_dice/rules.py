@@ -4,8 +4,6 @@ docs/games/blokus-dice.md has the rulings. One ordinary die is rolled for each p
 order. A turn is tapped as the squares of a shape in any order, and which die, where a strike allows others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

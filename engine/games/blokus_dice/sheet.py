@@ -7,8 +7,6 @@ A sheet's strict text, which can be the value of an option or a part of a state,
 A sheet file describes a printed sheet in TOML, typed in by a person. One such file ships with the game.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What an onlooker sees: a start, a correction or a position within a turn; and the marked sheets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Legal turns, the order of play in a round, scores, and the outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

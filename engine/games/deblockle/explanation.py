@@ -5,8 +5,6 @@ up, so the top symbol shows which way the block was rolled; either that roll or 
 faces are hidden several rolls are possible, and the one with the smallest violation is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, auto

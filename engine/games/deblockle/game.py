@@ -1,7 +1,5 @@
 """Assembles Deblockle from its modules."""
 
-from __future__ import annotations
-
 from common.phrases import Phrase
 from engine.api import Game
 from engine.games.deblockle import hints, notation, rules, table

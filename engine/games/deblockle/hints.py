@@ -5,8 +5,6 @@ and orientation, is the main term of the evaluation. A block with several shorte
 with a single way, which may be blocked. Each further block on the board counts as one more turn.
 """
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -15,8 +15,6 @@ board; and ``e7-d7|f7=hoops-e7`` if either of two rolls is possible. The reader 
 Two adjacent squares are always the roll.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

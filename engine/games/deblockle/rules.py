@@ -7,8 +7,6 @@ and where it hops.
 start set up from an observed table only the tops are known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from common.phrases import Phrase

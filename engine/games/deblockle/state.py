@@ -6,8 +6,6 @@ Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48
 its upper face north, and so on. Hops and slides never turn a block.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass

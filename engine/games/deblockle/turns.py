@@ -13,8 +13,6 @@ and orientation in one integer, ``square * 24 + orientation``; square 49 (`OFF`)
 The tables are computed with the rules themselves; tests also compare the two.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -5,8 +5,6 @@ one rule at a time and searches for actions that produce the result without that
 by one, so that the breach names the step that was wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations

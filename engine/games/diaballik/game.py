@@ -1,7 +1,5 @@
 """Assembles Diaballik from its modules."""
 
-from __future__ import annotations
-
 from engine.api import Game
 from engine.games.diaballik import hints, notation, rules, table
 from engine.games.diaballik.state import LOOKS, OPTIONS, PLACES, PLAYERS

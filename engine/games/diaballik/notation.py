@@ -16,8 +16,6 @@ actions may come in any legal order. They are kept as they were written, though 
 for each result.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ docs/games/diaballik.md has the rulings. A turn is tapped as a piece and its des
 receiver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The board, options, states and turns as frozen values, and how a state looks on the table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

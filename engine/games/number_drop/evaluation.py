@@ -12,8 +12,6 @@ they have slid, so a position is the sorted notches of the tiles whose letter is
 of the others. A position is worth its turns minus the cost of penalties.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each sheet is judged separately, since players write independently.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

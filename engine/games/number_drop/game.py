@@ -1,7 +1,5 @@
 """Assembles Number Drop from its modules. Players and places are those of the largest game."""
 
-from __future__ import annotations
-
 from common.phrases import Phrase
 from engine.api import Game
 from engine.games.number_drop import hints, notation, rules, sheet, table, turns

@@ -7,8 +7,6 @@ Exact ends of the game: the most points that a turn after which nothing follows 
 Compares candidates over the same sampled rolls, by the best of a few random drops after each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from random import Random

@@ -23,8 +23,6 @@ A single sheet without anything else is read as the first player's, who is to ro
 ====================  =================================================
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ digits of a loop, or as the tile to slide. If several players may play, the firs
 or a choice such as ``p2:none``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What an onlooker sees: sheets as a start or as a correction; and the marked sheets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Lists of turns are lazy, since a roll with stars allows hundreds of thousands of
 canonical order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """How places were read when it became known what they show, and what that tells about later readings of them."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

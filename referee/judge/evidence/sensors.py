@@ -1,7 +1,5 @@
 """Decisions about places that only sensors report on, or where a sensor contradicts the camera. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Every function that takes turns raises IllegalTurnError when the state doesn't allow them, in a game with such evidence.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

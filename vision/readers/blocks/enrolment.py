@@ -3,8 +3,6 @@
 The numbers were set by hand on the virtual table's and the ray-traced pictures.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

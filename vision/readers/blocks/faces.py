@@ -12,8 +12,6 @@ The numbers were set by hand on the virtual table's and the ray-traced pictures;
 effect of a change. Correlations range from -1 to 1.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping, Sequence

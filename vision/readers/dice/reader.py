@@ -5,8 +5,6 @@ known faces of each die, and that each die of the set is there once, resolve the
 ``benchmarks/training/printed.py`` trains and writes the network.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Learning a set's colours from pictures of known positions, or from a set-up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain

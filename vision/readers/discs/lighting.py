@@ -14,8 +14,6 @@ is as bright as a white one in the shade. Only together the discs show which it 
 smoothly across the board.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

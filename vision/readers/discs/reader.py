@@ -1,7 +1,5 @@
 """The disc reader: high-contrast circles in a player's colour, with or without a ball."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The looks of a sheet's cells, and their file. Only a household's handwriting is learned."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -9,8 +9,6 @@ enclosed cells and others, and between cells of two loops. The probabilities fol
 propagation on the grid (Pearl, Probabilistic Reasoning in Intelligent Systems, 1988, ch. 4).
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

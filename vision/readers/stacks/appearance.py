@@ -1,7 +1,5 @@
 """The appearance of a set of pyramids: the hue of each colour, the stacks of the set-up, and their file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

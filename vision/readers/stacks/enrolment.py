@@ -1,7 +1,5 @@
 """Learning the appearance of a set of pyramids from pictures of known stacks, or from an unknown set-up."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

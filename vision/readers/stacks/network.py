@@ -10,8 +10,6 @@ Each stack is cropped as seen by a camera that points at that place, with the up
 places then differ only in viewing angle and distance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
