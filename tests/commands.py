@@ -1,7 +1,5 @@
 """Running ``referee`` as it is typed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 HYPOTHESIS_PROFILE names the profile; ./check sets it.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 from typing import Any

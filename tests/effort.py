@@ -1,7 +1,5 @@
 """How hard the tests look: how many random cases are tried in this run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Simulations of other cameras and other light."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmark of frames times the stages, and names missed targets."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

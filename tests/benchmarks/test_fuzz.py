@@ -1,7 +1,5 @@
 """Every parser accepts or refuses mutated inputs; and the fuzzer finds those that don't."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

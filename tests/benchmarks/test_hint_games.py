@@ -1,7 +1,5 @@
 """The benchmark of hints: intervals, targets, seats, openings and dice."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The benchmark of the link finds each kind of violation."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

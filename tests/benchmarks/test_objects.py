@@ -1,7 +1,5 @@
 """Objects on filled sheets: the counts, and the drawn sheets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

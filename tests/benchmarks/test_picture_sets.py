@@ -1,7 +1,5 @@
 """The answers of the program that reads sets of pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The benchmark of chances: tenths, sums of two opponents' chances, and the fit."""
 
-from __future__ import annotations
-
 import io
 import math
 from random import Random

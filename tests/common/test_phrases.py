@@ -1,7 +1,5 @@
 """Lists, counts, capitals and suggestions in sentences."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import enum

@@ -1,7 +1,5 @@
 """Turns tapped square by square, in every game: offered taps lead to legal turns, and every turn can be tapped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

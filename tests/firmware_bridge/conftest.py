@@ -1,7 +1,5 @@
 """The MicroPython interpreter under Node, for all that runs in it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Both kinds of database for a hall."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

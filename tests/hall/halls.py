@@ -1,7 +1,5 @@
 """A hall without a network, and simulated tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count

@@ -1,7 +1,5 @@
 """Copies of journals in the hall: every event once, whole transactions, and old games removed in small steps."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from datetime import timedelta

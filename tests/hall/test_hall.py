@@ -1,7 +1,5 @@
 """The hall: invalid messages, the tables it shows, their pictures, and rulings until they are answered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import timedelta

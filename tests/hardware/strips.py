@@ -1,7 +1,5 @@
 """Light strips as they are laid below a board."""
 
-from __future__ import annotations
-
 from common.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
 

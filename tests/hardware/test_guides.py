@@ -1,7 +1,5 @@
 """The pages on boards, WLED, colours and sensors say what the code does; their sums and drawings are right."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import tomllib

@@ -1,7 +1,5 @@
 """What the documents say is so: links lead somewhere, commands exist, examples parse, and nothing private slips in."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

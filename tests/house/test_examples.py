@@ -1,7 +1,5 @@
 """The examples in docstrings run, and packages that list their modules list all of them."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

@@ -1,7 +1,5 @@
 """The import rules in pyproject.toml allow what they should and catch what they forbid."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The pictures of screens in the docs are what their command draws now."""
 
-from __future__ import annotations
-
 import html
 import re
 import runpy

@@ -5,8 +5,6 @@ A playthrough begins with its inputs: the game, its options or start, and the in
 again from these lines with the current code, so any difference is a change of behaviour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 

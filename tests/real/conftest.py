@@ -1,7 +1,5 @@
 """What owners' tests share: asking the person who looks on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -6,8 +6,6 @@
 switches only. What the tests can't see they ask you.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import threading

@@ -7,8 +7,6 @@ Join two free pins with a 1 kΩ resistor, say GPIO17 and GPIO27, and run
 The first is driven, the second listens. Nothing else may be connected to either.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -5,8 +5,6 @@
 REFEREE_REAL_DIODES=0 for a matrix without diodes.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

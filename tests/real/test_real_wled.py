@@ -5,8 +5,6 @@
 A name that begins with / is a serial port. What the tests can't see they ask you.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """A game without a camera, in which everything is typed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from engine.api import Clock

@@ -1,7 +1,5 @@
 """Synthetic readings with noise, hidden places and side faces, tables on them, and a runner of the command."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A service on scripted sensors, with or without a scripted camera, and pieces that are moved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A service on synthetic readings, with its ports, and a table that can be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A virtual board behind a real pseudo-terminal, and settings that name it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

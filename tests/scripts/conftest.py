@@ -1,7 +1,5 @@
 """A small project around the real scripts, in a folder with a space in its name, and stand-ins for what they call."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

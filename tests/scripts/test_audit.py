@@ -1,7 +1,5 @@
 """The audit names unknown libraries, and the bill of materials has every library of the lock."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

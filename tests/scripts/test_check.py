@@ -1,7 +1,5 @@
 """``check`` with stand-ins for its tools: every step runs, and one that fails fails the whole."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

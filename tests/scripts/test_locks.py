@@ -1,7 +1,5 @@
 """The locks hold names, versions and hashes, agree with each other, and the survey can tell which wheel is missing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

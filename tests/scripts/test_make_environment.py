@@ -1,7 +1,5 @@
 """Making the environment: whole or not at all, one at a time, and every failure in one clear sentence."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import io

@@ -1,7 +1,5 @@
 """What ``./check --mutants`` changes and what it runs are there."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

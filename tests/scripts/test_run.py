@@ -1,7 +1,5 @@
 """``run`` from the outside: which Python it takes, what it passes on, how it fails. Nothing is installed here."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

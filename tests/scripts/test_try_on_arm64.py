@@ -1,7 +1,5 @@
 """The script that tries the project on an emulated ARM system says what it needs."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

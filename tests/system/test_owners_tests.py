@@ -4,8 +4,6 @@ They run as an owner would run them, in a process of their own; a virtual board 
 things, and this test for the person at the keyboard.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

@@ -1,7 +1,5 @@
 """The security page lists exactly the sockets, files and rights of a running referee; a crowd without a code."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

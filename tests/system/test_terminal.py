@@ -1,7 +1,5 @@
 """At a real terminal: whole games, turns on the live screen, others' texts, and Ctrl-C at any moment of the start."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """Pictures of a table with markers and a grid, seen by a pinhole camera with distortion."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The ray-traced pictures in tests/data with their truth, cameras, poses and taught appearance."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A camera is calibrated from pictures of a board, with a verdict on the result."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from datetime import date

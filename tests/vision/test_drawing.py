@@ -1,7 +1,5 @@
 """Drawings on a picture are at the right place and in the right colour."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

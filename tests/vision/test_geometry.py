@@ -1,7 +1,5 @@
 """Projection and back-projection, poses, and solids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

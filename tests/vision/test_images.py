@@ -1,7 +1,5 @@
 """Frames and files that cannot be used are refused with their name."""
 
-from __future__ import annotations
-
 import os
 import struct
 from typing import Literal

@@ -1,7 +1,5 @@
 """Readings: places, dice and hindrances."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

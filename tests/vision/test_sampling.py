@@ -1,7 +1,5 @@
 """Pictures are sampled at the projections of points and shrunk to means, and light is linear."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hostile text reaches no terminal, log or page as a command; and the benchmark notices where it does."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Faults of games: their effects, and that a seed repeats them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the benchmark of a hall's evening notices when the hall's store differs from what the tables did."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

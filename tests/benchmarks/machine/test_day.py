@@ -1,7 +1,5 @@
 """The criteria for a day of play."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The simulated disk's possible contents after a cut."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

@@ -1,7 +1,5 @@
 """Random pictures of dice, their ground truth, and the drawings on their faces."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a verdict relied on when objects lie on the table, and what excuses seeing too little."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

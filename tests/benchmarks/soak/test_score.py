@@ -1,7 +1,5 @@
 """The scorer finds removed and invented verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The measurement of how much discs change with a ball."""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 

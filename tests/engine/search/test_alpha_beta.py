@@ -1,7 +1,5 @@
 """Alpha-beta agrees with a plain full-width search on small random games, and with known values of toy games."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Deadlines by a given clock."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.search.budget import CountingClock, Deadline, DeadlineExceededError, PeriodicTimeCheck

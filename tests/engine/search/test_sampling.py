@@ -1,7 +1,5 @@
 """Races over sampled chance: the best candidate wins, all get the same samples, and the race ends in time."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Toy games for the search: random games, Nim, noughts and crosses; and a plain search for comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The connection against a plain board behind a real pseudo-terminal, through real pyserial."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

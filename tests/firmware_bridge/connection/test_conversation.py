@@ -1,7 +1,5 @@
 """The talk on a port in virtual time, against the protocol's own packets: patience, clocks, leaving, waking up."""
 
-from __future__ import annotations
-
 import pytest
 
 from firmware_bridge.connection.conversation import BoardConversation

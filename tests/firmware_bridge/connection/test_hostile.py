@@ -1,7 +1,5 @@
 """The connection against boards, cables and neighbours that do their worst, through real pseudo-terminals."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The connection's pure pieces: its queue, what it says when, its sleep, and who strangers are."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

@@ -1,7 +1,5 @@
 """Boards with the real MicroPython interpreter behind a real pseudo-terminal, for the installer."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Boards that are no boards: what is said of them, without MicroPython."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

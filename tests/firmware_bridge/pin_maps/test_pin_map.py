@@ -1,7 +1,5 @@
 """The owner's pin map: what it takes, what it refuses, and what of it reaches the board."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

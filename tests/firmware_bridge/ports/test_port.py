@@ -1,7 +1,5 @@
 """Opening ports: real pseudo-terminals and real pyserial wherever the fault can be had without a board."""
 
-from __future__ import annotations
-
 import errno
 import grp
 import os

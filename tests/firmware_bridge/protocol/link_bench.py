@@ -1,7 +1,5 @@
 """A host's link, and a hand that plays the device: packets written one by one."""
 
-from __future__ import annotations
-
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import LightFrame, Message, SensorReport, Welcome

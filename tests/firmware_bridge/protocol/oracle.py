@@ -1,7 +1,5 @@
 """COBS and CRC-32 as plainly as their definitions say, however slow; and packets cut with ``struct`` alone."""
 
-from __future__ import annotations
-
 import struct
 
 

@@ -5,8 +5,6 @@ It shares no line with either of our ends, nor how they think.
 No switches close and no lamps shine here: what a device must say, and when, is all there is.
 """
 
-from __future__ import annotations
-
 import struct
 from collections import deque
 

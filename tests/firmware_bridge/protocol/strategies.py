@@ -1,7 +1,5 @@
 """Any message, packet or bytes that could go over the wire."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from firmware_bridge.protocol.messages import (

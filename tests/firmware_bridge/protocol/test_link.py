@@ -1,7 +1,5 @@
 """The host's end of the link, step by step, against packets written by hand: what is sent, held and acknowledged."""
 
-from __future__ import annotations
-
 import math
 import random
 import struct

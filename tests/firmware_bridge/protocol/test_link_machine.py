@@ -1,7 +1,5 @@
 """The host's end against a device that says anything at all, rule by rule."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st

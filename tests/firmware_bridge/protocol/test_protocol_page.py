@@ -1,7 +1,5 @@
 """docs/internals/protocol.md says what the code does: kinds, fields, sizes, numbers."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """The host's end keeps to the vectors, and the vectors to the oracle, which shares nothing with the host's end."""
 
-from __future__ import annotations
-
 import json
 import struct
 from dataclasses import fields

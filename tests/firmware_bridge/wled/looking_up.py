@@ -1,7 +1,5 @@
 """Waiting for a name to be looked up, which a thread of its own does."""
 
-from __future__ import annotations
-
 import threading
 
 

@@ -1,7 +1,5 @@
 """Where nobody listens."""
 
-from __future__ import annotations
-
 import os
 import random
 import socket

@@ -1,7 +1,5 @@
 """Signals on a WLED controller, from the panel to the wire: the driver of ``hardware`` with this room's outputs."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

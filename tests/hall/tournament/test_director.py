@@ -1,7 +1,5 @@
 """Tournaments: rounds, results from the tables, an arbiter's decisions, standings calculated by hand, and files."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import date, timedelta

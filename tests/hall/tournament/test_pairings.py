@@ -1,7 +1,5 @@
 """Round robins by FIDE's printed Berger tables, and Swiss pairings, by brute force too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations

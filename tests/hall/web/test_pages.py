@@ -1,7 +1,5 @@
 """The pages of a hall: complete without scripts, escaped, guarded by role; rulings, tournaments and orders."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """A hall with its page, and either a test client or a server for a real browser."""
 
-from __future__ import annotations
-
 import re
 import socket
 import threading

@@ -5,8 +5,6 @@ Simulation of Color Vision Deficiency", IEEE TVCG 15 (6), 2009: the matrices for
 sRGB. Distances are CIE 1976 (L*, a*, b*) under D65; about 2.3 is a just noticeable difference.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """No secret from any source gets into a bug report."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

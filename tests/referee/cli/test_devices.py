@@ -1,7 +1,5 @@
 """``./run hardware lights`` and ``./run hardware sensors`` on a virtual board behind a real pseudo-terminal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

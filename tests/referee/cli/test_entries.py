@@ -1,7 +1,5 @@
 """``table turn``, ``roll``, ``announce`` and ``hint`` without a running referee; with one: tests/system/bad_input."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import ExitStack

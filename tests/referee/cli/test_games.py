@@ -1,7 +1,5 @@
 """``referee games``, ``status`` and ``new``: a journal's games are listed, shown, left, resumed and stopped."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing

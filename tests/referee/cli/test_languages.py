@@ -1,7 +1,5 @@
 """The terminal in German: every sentence of a whole game, and which language is chosen."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command line as a whole: help, wrong usage, errors, exit codes, settings, colours, and files that are written."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

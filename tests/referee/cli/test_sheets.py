@@ -1,7 +1,5 @@
 """Sheets printed, sheets read from a phone's photo, and printed tiles, at the command line."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib import resources

@@ -1,7 +1,5 @@
 """The clock: each mode by worked examples, and against a plain one that counts tenths of a second."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """A game kept by text alone: turns, rolls and announcements in the journal, taken back, and in the record."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import weakref

@@ -1,7 +1,5 @@
 """How a command reaches a running referee, even one of another version; the loop's queue of commands."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -1,7 +1,5 @@
 """Lines that a person types beside the table, at a terminal without echo, and corrections as text."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

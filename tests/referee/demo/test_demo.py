@@ -1,7 +1,5 @@
 """The demo's score, and what it compares with the strip of a virtual board."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 from types import SimpleNamespace

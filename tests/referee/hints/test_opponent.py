@@ -1,7 +1,5 @@
 """The program plays a side: it announces its turn, waits until that is on the table, and points out another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

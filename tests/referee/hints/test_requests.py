@@ -1,7 +1,5 @@
 """Hints at the table: by button and command, in stages, never late; calculated in this process or a separate one."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """Backups of journals: made beside a writer, kept for a few days, restored, and made before an upgrade."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

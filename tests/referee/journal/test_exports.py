@@ -1,7 +1,5 @@
 """Exports from a journal: a game's record, the pictures of its evidence, and an evening's standings by name."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

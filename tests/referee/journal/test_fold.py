@@ -1,7 +1,5 @@
 """A game and its clock as a fold over its events, against a ledger of the time each player spent on each turn."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace

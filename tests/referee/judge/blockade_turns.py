@@ -1,7 +1,5 @@
 """Turns of Blockade that the table shows clearly, and such as look alike."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

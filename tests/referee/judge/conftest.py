@@ -1,7 +1,5 @@
 """Games for the judge's tests."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ die that may as well show the next face, ``4/`` one that leans, ``4~`` one that 
 ``red:4`` one with a name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

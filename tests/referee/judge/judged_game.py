@@ -1,7 +1,5 @@
 """A game judged look by look: each look starts from the belief after the one before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Readings by sensors alone, and by a camera and sensors, for the judge; turns in a game's text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A turn that waits for the next player's touch: touches, the reading the turn is judged by, and acceptance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """State kept between looks: a person's corrections, sensors known to be wrong, and places set aside."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

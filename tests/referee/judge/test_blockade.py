@@ -1,7 +1,5 @@
 """Blockade's set-up: squares read doubtfully, a turned board, missing pieces, another game."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The judge with sensors beside a camera, agreeing with it or contradicting it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any

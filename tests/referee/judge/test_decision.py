@@ -1,7 +1,5 @@
 """The explanation chosen for a table, at the limits of noise, doubt and certainty."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The judge on Diaballik: turns of steps and a pass, their ends, and misplaced balls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rolls that the judge takes from the table, and those that it leaves alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

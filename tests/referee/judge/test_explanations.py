@@ -1,7 +1,5 @@
 """Possible explanations of a table and their scores."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Leaving out turns that cannot look like the table changes no verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Places that stay set aside, and the rules that a change breaks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from referee.judge.explorer import Case, JudgeContext

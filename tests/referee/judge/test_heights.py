@@ -1,7 +1,5 @@
 """Turns that look alike from above, told apart by the number of pieces in each stack."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """The judge's verdicts on single situations."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Games with too many turns to list between two frames, and sheets that several players write on at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Required certainty: just below and above each margin of the default settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Rolls where each player has dice of their own colours, and all lie on the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

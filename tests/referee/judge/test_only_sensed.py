@@ -1,7 +1,5 @@
 """Decisions about places known only by sensors, one table of cases each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """In every game, a verdict never relies on hidden places: possible changes there are neither accepted nor ruled out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """The dice of several readings pooled: which are the same, which were rolled, and what roll they make."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

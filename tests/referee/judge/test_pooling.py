@@ -1,7 +1,5 @@
 """Pooling several readings: medians, places hidden too often, sensors alone and beside a camera."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

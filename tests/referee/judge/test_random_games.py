@@ -1,7 +1,5 @@
 """Random games, teleports and hurried players before the judge, through noisy synthetic readings."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random games by camera, sensors and both, with random errors: what is accepted was played."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

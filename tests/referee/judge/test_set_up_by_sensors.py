@@ -1,7 +1,5 @@
 """The judge at the start of a game with sensors alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

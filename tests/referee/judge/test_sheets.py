@@ -1,7 +1,5 @@
 """Sheets: passing on a loop, and dice that distinguish turns with the same marks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Detecting that the table is at rest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sensors in detecting rest and unreadable squares."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Blocks turned secretly: during a turn, or while a fault is put right."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judge on a game that puts pieces down, turns others over, and knows a forced pass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Two or more turns between looks, judged by side faces as well as by tops."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Two turns written on sheets between two looks: the searches agree with plain ones that try every turn."""
 
-from __future__ import annotations
-
 from itertools import islice
 from random import Random
 from typing import Any

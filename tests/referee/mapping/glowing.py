@@ -1,7 +1,5 @@
 """Pictures of an empty board, each with its own noise, and glowing lights on it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simulator.rendering.renderer import Renderer

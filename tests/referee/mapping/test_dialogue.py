@@ -1,7 +1,5 @@
 """Lights and switches assigned to squares: scripted dialogues, and lights located by the camera."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

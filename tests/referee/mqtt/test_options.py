@@ -1,7 +1,5 @@
 """The broker's settings and whether it answers, and how a table chooses among the halls that announce themselves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

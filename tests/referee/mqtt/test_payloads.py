@@ -1,7 +1,5 @@
 """A table's messages: its state and clock, the journal's events in order, answers, and Home Assistant's device."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Boards as text and as pictures, the whole game on one screen, the report, and readings on the camera's picture."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Printed boards, sheets and score sheets: every shape is on some page, at its true size."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

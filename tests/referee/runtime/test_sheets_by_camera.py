@@ -1,7 +1,5 @@
 """Pictures of three sheets: what is written on one is accepted while a hand writes, or rests, on another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime

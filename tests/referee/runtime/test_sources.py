@@ -1,7 +1,5 @@
 """Between camera and loop: waiting for a frame, sensors without a camera, the exposure, and the builder of sessions."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Readings while sensors report, are unsettled or silent; faulty sensors are found, reported and switched off."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

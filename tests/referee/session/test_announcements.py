@@ -1,7 +1,5 @@
 """Announcements during a game: typed, by buttons, checked against the visible table; draws offered and answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path

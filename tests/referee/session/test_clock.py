@@ -1,7 +1,5 @@
 """The clock at the table: the end of turns, waiting, flags, losses on time, and restarts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

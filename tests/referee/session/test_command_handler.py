@@ -1,7 +1,5 @@
 """The handler that takes commands of pages and brokers: who gives them, which are repetitions, and what is replied."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A person's commands to the service: turns, corrections and take-backs, which the camera does not overrule."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any, get_args

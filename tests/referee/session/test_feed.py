@@ -1,7 +1,5 @@
 """What viewers get: snapshots after the journal's events, news, the camera's pictures, and replies to commands."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

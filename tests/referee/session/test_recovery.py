@@ -1,7 +1,5 @@
 """The service and its journal: recording before showing, a full disk, and restarts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

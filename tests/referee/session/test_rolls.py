@@ -1,7 +1,5 @@
 """Visible rolls: recorded, taken back, outranked by typed ones; questions stay lit until they are answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace

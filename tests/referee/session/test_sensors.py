@@ -1,7 +1,5 @@
 """The service with sensors, alone or beside a camera; each sheet is judged when its writer's hand has gone."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

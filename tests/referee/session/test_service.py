@@ -1,7 +1,5 @@
 """The service on synthetic readings, its loop, and what the house's settings add to a new game."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Calibration pictures, a board measured by its corners, and findings about a picture of a table."""
 
-from __future__ import annotations
-
 import functools
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """The set-up on the page: access, answers, photos, questions and going back, with several phones."""
 
-from __future__ import annotations
-
 import errno
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The texts of the installed files, and notifications to a service manager, over real sockets."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing

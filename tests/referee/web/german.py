@@ -1,7 +1,5 @@
 """What the German of the referee's sentences lacks."""
 
-from __future__ import annotations
-
 import re
 
 from common.phrases import Phrase

@@ -1,7 +1,5 @@
 """A page of a simulated table: its port, its access policy, and a session that carries out commands."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

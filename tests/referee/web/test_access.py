@@ -1,7 +1,5 @@
 """Access to every route: no session, another role, a forged token, a foreign origin; codes, rates and fair shares."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """The API: the table as a document, its stream, commands, none lost or carried out twice, and turns to enter."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,5 @@
 """Paired devices, the journal on the page, the doctor and the bug report."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import http.client

@@ -1,7 +1,5 @@
 """The pages: complete without scripts, nothing inline, small, in every language, and the drawn board."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The referee's sentences in German: all those of games and judge, with the right endings, none half in English."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The page's server on a real socket: its address, its prompt end, slow connections, crowds, and kept places."""
 
-from __future__ import annotations
-
 import errno
 import http.client
 import io

@@ -1,7 +1,5 @@
 """The controller of a board, WLED strips, and switches on the Pi's own pins."""
 
-from __future__ import annotations
-
 import os
 import re
 import select

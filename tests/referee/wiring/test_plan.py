@@ -1,7 +1,5 @@
 """The plan of all wired devices, checked before anything is opened, and the doctor's findings about them."""
 
-from __future__ import annotations
-
 import json
 import socketserver
 import textwrap

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import ButtonReport, FaultReport, LightFrame, Message, SensorReport
 from simulator.microcontroller.stepped import SteppedMicrocontroller

@@ -3,8 +3,6 @@
 Run: python tests/system/another_game/copied.py FOLDER, then python FOLDER/benchmarks/soak.py --of reversi.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

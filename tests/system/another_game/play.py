@@ -1,7 +1,5 @@
 """Play a game of Reversi through the whole service on made-up readings and print what came of it as JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

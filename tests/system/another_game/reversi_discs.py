@@ -1,7 +1,5 @@
 """How Reversi's discs are handled on the virtual table, and ways to break its rules on purpose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The game beside this file, Reversi, is played with discs that are put down and t
 pass. It is put into a copy of the project as CONTRIBUTING says, and nothing else in that copy is touched.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A short game on the virtual table as files, made once: the basis of every bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

@@ -1,7 +1,5 @@
 """Bad input: invalid files, bad pictures, and a running referee that loses its camera, disk or power."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The demo: the real service on the virtual table, also with a microcontroller over a real pseudo-terminal."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

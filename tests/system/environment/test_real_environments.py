@@ -1,7 +1,5 @@
 """Whole environments, made by pip from wheels on this machine: installed, moved, stopped, and made again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

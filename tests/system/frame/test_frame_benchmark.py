@@ -1,7 +1,5 @@
 """The frame benchmark on a film of a few pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rich.progress import Progress

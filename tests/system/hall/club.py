@@ -1,7 +1,5 @@
 """A club in separate processes: a referee at a virtual table, and the hall that shows it."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

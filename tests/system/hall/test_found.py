@@ -1,7 +1,5 @@
 """A table without a configured broker finds its hall, and finds it again after it moved."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 import uuid

@@ -1,7 +1,5 @@
 """A real referee, broker and hall: a ruling arrives although processes are killed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack

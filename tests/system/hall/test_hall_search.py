@@ -1,7 +1,5 @@
 """A hall that is announced on the loopback network is found, and found again after it moved."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import uuid

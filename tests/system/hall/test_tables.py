@@ -1,7 +1,5 @@
 """A hall at a real broker: tables, broker and hall restart in any order without lost or duplicate events."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """A container of this system's files, in which the real systemd starts the installed referee."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The installed service under the real systemd: its unit, a booted container, and a read-only card."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The built distribution contains every file of the packages and works without the checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Installing and checking with the real mpremote and MicroPython over a pseudo-terminal, and a bare prompt."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A session on a real broker. Skipped without Mosquitto."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A real Mosquitto in its own process, and a test client."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A table on a real broker: events, orders, passwords, encryption, kills; nothing lost or done twice."""
 
-from __future__ import annotations
-
 import gc
 import io
 import json

@@ -1,7 +1,5 @@
 """A real browser at a real page. Skipped without Playwright or the system's Chromium."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Nothing in the way: axe-core finds nothing, no view is too wide, and without JavaScript every page works."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

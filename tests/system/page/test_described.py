@@ -1,7 +1,5 @@
 """The API as it describes itself, asked by Schemathesis: whatever is sent, it answers in words and never fails."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

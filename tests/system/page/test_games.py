@@ -1,7 +1,5 @@
 """Whole games by two phones: turns shown, typed and rolled, a correction, a take-back, outages, a killed server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The hall's pages in a real browser: both languages, a small phone, nothing in the way, and rulings by keys alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

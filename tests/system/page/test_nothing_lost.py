@@ -1,7 +1,5 @@
 """What somebody has entered stays: through others' turns, outages, kills, and without a network."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

@@ -1,7 +1,5 @@
 """A table is set up on a phone, from the choice of the game to a test turn, on pictures of the virtual table."""
 
-from __future__ import annotations
-
 import itertools
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Using the page: view, play, correct, replay, end a game, in two windows, after an outage, and in the demo."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A turn is tapped on the live board, by finger or by keys, and played as if it were typed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A folder for throw-away files, in memory if the machine has such a file system."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The real service and its journal: killed, damaged, with a full disk, failing syncs, a jumping clock, or held."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Games that lose power or whose referee is killed again and again: nothing is lost."""
 
-from __future__ import annotations
-
 import os
 import random
 from itertools import islice

@@ -1,7 +1,5 @@
 """Tables with a page and a broker that are killed, and the ledger that finds out what was lost."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """When a pin moved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MS = 1_000_000

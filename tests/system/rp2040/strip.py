@@ -1,7 +1,5 @@
 """A strip of WS2812 lights at the end of its data line: from edges to what the lights show, by the data sheet alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

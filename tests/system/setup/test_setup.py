@@ -1,7 +1,5 @@
 """The whole set-up from a bare table to the first turn, on pictures of the virtual table, for every game."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass

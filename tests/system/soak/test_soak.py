@@ -1,7 +1,5 @@
 """Short games under faults, with cameras and with switches under the board, and their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise

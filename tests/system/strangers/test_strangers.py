@@ -1,7 +1,5 @@
 """Foreign devices at the other end, each on its own pseudo-terminal, all at once since most take seconds."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

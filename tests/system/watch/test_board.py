@@ -1,7 +1,5 @@
 """``referee watch`` with a board: its lights, its button, its switches, over a real pseudo-terminal, in real time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Watching pictures of a table without markers, as a person would."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

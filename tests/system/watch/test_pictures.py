@@ -1,7 +1,5 @@
 """Watching pictures of a table as a person would, with and without markers, from ``new`` to ``export``."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

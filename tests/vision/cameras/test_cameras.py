@@ -1,7 +1,5 @@
 """All kinds of cameras: their frames, their end, and disconnection."""
 
-from __future__ import annotations
-
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The Pi's own camera: the real process, pipe and shared memory, with a stand-in for Picamera2."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """A layout file is valid, or is refused with the name of the wrong key."""
 
-from __future__ import annotations
-
 import copy
 import json
 from dataclasses import replace

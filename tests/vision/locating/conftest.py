@@ -1,7 +1,5 @@
 """A tracker that is fed with pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Straight edges of a picture made from known lines on a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Locating a board by the straight edges of a picture: its visibility, fitted pose and ambiguity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import product

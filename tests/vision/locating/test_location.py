@@ -1,7 +1,5 @@
 """Locating the table by four to one of its markers, never contradicting a visible one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

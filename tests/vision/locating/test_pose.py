@@ -1,7 +1,5 @@
 """Estimating a pose from the markers that agree, and reporting doubts about it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measuring the corners of a dark quad by its edges: blurred, beside other edges, and partly covered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

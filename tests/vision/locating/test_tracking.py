@@ -1,7 +1,5 @@
 """Tracking the table: averaged while still, located again after a move, held while hands cover its markers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is tracked in pictures, and how well."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from vision.geometry import CameraModel, Pose, project

@@ -1,7 +1,5 @@
 """The learned background: differences of structure, light and colour from it, and pixels at rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

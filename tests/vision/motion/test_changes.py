@@ -1,7 +1,5 @@
 """A change is noticed at its place and nowhere else, however slowly it comes."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

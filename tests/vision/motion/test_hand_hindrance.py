@@ -1,7 +1,5 @@
 """A hand seen in a film of the virtual table is added to readings that lack it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

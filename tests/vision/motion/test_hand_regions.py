@@ -1,7 +1,5 @@
 """Limits of size, time and place for a hand, a piece, and a board at rest."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

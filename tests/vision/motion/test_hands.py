@@ -1,7 +1,5 @@
 """The hand detector on drawn boards: it knows no board, only the frames it has seen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache

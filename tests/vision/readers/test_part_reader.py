@@ -1,7 +1,5 @@
 """Tracking a part of a table, keeping its pose, and cutting places out of a picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace

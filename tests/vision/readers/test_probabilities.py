@@ -1,7 +1,5 @@
 """From the odds of a piece and of an empty place to the probabilities in a reading."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping

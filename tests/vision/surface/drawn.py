@@ -1,7 +1,5 @@
 """A board seen straight from above, drawn as its rectified view: every colour and line in it is known."""
 
-from __future__ import annotations
-
 import functools
 
 import cv2

@@ -1,7 +1,5 @@
 """Colours that count as bare board, as odd or as strange on a drawn board."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

@@ -1,7 +1,5 @@
 """A drawn board: objects covering it, evidence for each square, and the odds that squares are empty."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

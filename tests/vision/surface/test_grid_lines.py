@@ -1,7 +1,5 @@
 """Visible and missing printed lines of a drawn board."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

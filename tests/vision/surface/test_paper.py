@@ -1,7 +1,5 @@
 """Ink attenuates the paper's light; optical densities add."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import cycle

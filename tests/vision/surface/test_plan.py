@@ -1,7 +1,5 @@
 """Masks and indices computed from the layout alone, checked by hand counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

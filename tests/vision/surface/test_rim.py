@@ -1,7 +1,5 @@
 """The rim of a drawn board: the step to the table, and objects crossing it, on each of its four sides."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Visibility of a surface: out of the picture, behind pieces, and under objects."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ points allow, from one square where they may rest to another. Sets of squares ar
 ``engine.support.grid``.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from random import Random
 

@@ -1,7 +1,5 @@
 """Blockade's turns as text."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.errors import UnreadableError

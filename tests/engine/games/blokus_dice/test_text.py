@@ -1,7 +1,5 @@
 """States, turns and sheets as text, strict to write, lenient to read; an owner's own sheet, read from a file."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

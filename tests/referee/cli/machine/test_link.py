@@ -1,7 +1,5 @@
 """``tools link``: the command ``referee`` is installed in a home folder and removed again."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

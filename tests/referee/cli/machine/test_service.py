@@ -1,7 +1,5 @@
 """``install`` and ``uninstall``: the files they write, in a system inside a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

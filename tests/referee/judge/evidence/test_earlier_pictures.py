@@ -1,7 +1,5 @@
 """Touches and heights of stacks, judged by comparison with earlier pictures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

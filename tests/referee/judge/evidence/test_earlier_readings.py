@@ -1,7 +1,5 @@
 """How places were read earlier, and what that tells: misreadings, the same ink, and signs that were written anew."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

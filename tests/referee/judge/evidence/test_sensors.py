@@ -1,7 +1,5 @@
 """The judge with sensors alone: turns they decide, and turns that are asked about."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The side faces of blocks: they distinguish turns, narrow the belief, and rule turns out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The board, states and turns; which turns are legal, which rule forbids the others, and what follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

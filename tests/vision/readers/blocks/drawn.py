@@ -1,7 +1,5 @@
 """Blocks drawn on a plain table with known positions, rotations and face colours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Fitting one face in drawn pictures with known symbol, position, rotation and colours."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The block reader's certainty on drawn pictures, and changes that must leave its answer unchanged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Evidence from the sides of a drawn block: symbols, colour, and the odds of a block."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

@@ -1,7 +1,5 @@
 """Discs and balls drawn on a plain table with known positions, colours and shading."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The drawing of discs: outlines at the pieces, coloured by certainty."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

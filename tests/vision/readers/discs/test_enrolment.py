@@ -1,7 +1,5 @@
 """Enrolling a set of discs from the start position or from known positions, and errors."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding discs in drawn pictures with known positions and colours."""
 
-from __future__ import annotations
-
 import math
 
 import cv2

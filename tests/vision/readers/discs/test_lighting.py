@@ -1,7 +1,5 @@
 """The owner of a disc by its colour in any light, and the light on the markers' white paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The disc reader's certainty on drawn pictures, and changes that must leave its answer unchanged."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Sequence

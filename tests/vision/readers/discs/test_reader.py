@@ -1,7 +1,5 @@
 """The disc reader on ray-traced pictures: owners, places and balls."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The ray-traced sheets in tests/data with their truth, and drawn grids."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

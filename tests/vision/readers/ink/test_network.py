@@ -1,7 +1,5 @@
 """The network of ink: its file is the one that was tested, and it reads made sheets."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Rectifying a sheet: finer detail is averaged, and ink is separated from light."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import itertools

@@ -1,7 +1,5 @@
 """Reading whole sheets from pictures; covered cells and missing sheets are hidden."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Stacks of pyramids drawn on a plain board with known tops, positions and rotations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

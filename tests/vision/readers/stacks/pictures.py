@@ -1,7 +1,5 @@
 """The ray-traced pictures of stacks in tests/data with their truth, and what is needed to read them."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Enrolling a set of pyramids, and errors in positions and files."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The finder of feet and tips: what its values mean, and how well it finds drawn stacks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The network of stacks: its input, output and checksum."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stack reader on drawn stacks: looks, heights, and the effect of the set-up."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Reading stacks of pyramids in ray-traced pictures: tops, heights, kept readings, drawing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

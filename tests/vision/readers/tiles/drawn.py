@@ -1,7 +1,5 @@
 """Synthetic photos of printed tiles on a table, with given symbols, light, viewpoint, blur and noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Printed tiles taught from one photo and read from others, in other light and perspective."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import json
