@@ -7,18 +7,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.messages import (
-    Configure,
-    Hello,
-    HostMessage,
-    Leave,
-    LightFrame,
-    Ping,
-    Snapshot,
-    Sound,
-    Tone,
-)
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 
 Json = dict[str, Any]
@@ -49,9 +39,9 @@ A = 0x1234
 B = 0x00FE
 """Session ids."""
 
-RED = LightFrame(bytes((255, 0, 0)) * 4)
-GREEN = LightFrame(bytes((0, 255, 0)) * 4)
-ONE_BLUE = LightFrame(bytes(9) + bytes((0, 0, 255)))
+RED = messages.LightFrame(bytes((255, 0, 0)) * 4)
+GREEN = messages.LightFrame(bytes((0, 255, 0)) * 4)
+ONE_BLUE = messages.LightFrame(bytes(9) + bytes((0, 0, 255)))
 
 
 class Conversation:
@@ -64,12 +54,16 @@ class Conversation:
         self.at(0, sends=[restarted()])
 
     def at(
-        self, at_ms: int, *arrives: bytes, sends: list[Json] | None = None, lights: str | LightFrame | None = None
+        self,
+        at_ms: int,
+        *arrives: bytes,
+        sends: list[Json] | None = None,
+        lights: str | messages.LightFrame | None = None,
     ) -> Conversation:
         """Add a step."""
         step: Json = {"at_ms": at_ms, "arrives": b"".join(arrives).hex(), "sends": sends or []}
         if lights is not None:
-            step["lights"] = lights.colours.hex() if isinstance(lights, LightFrame) else lights
+            step["lights"] = lights.colours.hex() if isinstance(lights, messages.LightFrame) else lights
         self._steps.append(step)
         return self
 
@@ -100,7 +94,7 @@ def _conversation(name: str, about: str) -> Callable[[Write], Write]:
 # Messages from the host.
 
 
-def host_frame(message: HostMessage, session: int, sequence: int = 0, expected: int = 0) -> bytes:
+def host_frame(message: messages.HostMessage, session: int, sequence: int = 0, expected: int = 0) -> bytes:
     """A message's frame."""
     kind, payload = encode_message(message)
     return packet_frame(Packet(kind, session, sequence, expected, payload))
@@ -108,7 +102,7 @@ def host_frame(message: HostMessage, session: int, sequence: int = 0, expected: 
 
 def hello(session: int, oldest: int = 1, newest: int = 1) -> bytes:
     """A HELLO."""
-    return host_frame(Hello(oldest, newest), session)
+    return host_frame(messages.Hello(oldest, newest), session)
 
 
 def acknowledged(session: int, expected: int, kind: Kind = Kind.ACKNOWLEDGED) -> bytes:
@@ -173,13 +167,13 @@ def gap(session: int, expected: int) -> Json:
 @_conversation("handshake", "a session as it should be: handshake, settings, lights, a ping, a snapshot, a sound")
 def _handshake(it: Conversation) -> None:
     it.greeted()
-    it.at(110, host_frame(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(110, host_frame(messages.Configure(), A, 0, 1), sends=[taken(A, 1)])
     it.at(120, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
     it.at(150, lights=RED)
-    it.at(620, host_frame(Ping(77), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=77, time_ms=620)])
-    it.at(700, host_frame(Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
+    it.at(620, host_frame(messages.Ping(77), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=77, time_ms=620)])
+    it.at(700, host_frame(messages.Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
     it.at(705, acknowledged(A, 2))
-    it.at(710, host_frame(Sound((Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
+    it.at(710, host_frame(messages.Sound((messages.Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
     it.at(740, host_frame(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
 
 
@@ -207,9 +201,9 @@ def _new_session(it: Conversation) -> None:
 @_conversation("unknown session", "a packet of an unknown session is answered by RESTARTED, at most once in 100 ms")
 def _unknown_session(it: Conversation) -> None:
     it.at(200, host_frame(RED, A, 5, 9), sends=[restarted()])
-    it.at(250, host_frame(Ping(1), A))
+    it.at(250, host_frame(messages.Ping(1), A))
     it.at(290, acknowledged(B, 3), acknowledged(A, 3))
-    it.at(310, host_frame(Ping(2), A), sends=[restarted()])
+    it.at(310, host_frame(messages.Ping(2), A), sends=[restarted()])
     it.at(320, lights="waiting")
     it.greeted(B, 500)
 
@@ -221,7 +215,7 @@ def _gap(it: Conversation) -> None:
     it.at(205, host_frame(GREEN, A, 2, 1))
     it.at(220, host_frame(GREEN, A, 2, 1), sends=[gap(A, 0)])
     it.at(240, lights="waiting")
-    it.at(250, host_frame(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(250, host_frame(messages.Configure(), A, 0, 1), sends=[taken(A, 1)])
     it.at(251, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
     it.at(270, host_frame(GREEN, A, 3, 1), sends=[gap(A, 2)])
     it.at(290, host_frame(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
@@ -258,7 +252,7 @@ def _silence(it: Conversation) -> None:
     it.at(3400, host_frame(GREEN, A, 1, 1), sends=[restarted()])
     it.at(3450, lights="waiting")
     it.greeted(B, 3500)
-    it.at(3550, host_frame(Ping(9), B, 0, 1), sends=[answer(Kind.PONG, B, token=9)])
+    it.at(3550, host_frame(messages.Ping(9), B, 0, 1), sends=[answer(Kind.PONG, B, token=9)])
     it.at(3590, lights="waiting")
     it.at(3600, host_frame(GREEN, B, 0, 1), sends=[taken(B, 1)])
     it.at(3650, lights=GREEN)
@@ -267,12 +261,12 @@ def _silence(it: Conversation) -> None:
 @_conversation("silence as configured", "CONFIGURE says how long silence may last; pings keep the lights as they are")
 def _configured_silence(it: Conversation) -> None:
     it.greeted()
-    it.at(200, host_frame(Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
+    it.at(200, host_frame(messages.Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
     it.at(210, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
     for number in range(4):
         it.at(
             600 + 400 * number,
-            host_frame(Ping(number), A, 0, 1),
+            host_frame(messages.Ping(number), A, 0, 1),
             sends=[answer(Kind.PONG, A, expected=2, token=number)],
         )
     it.at(2200, lights=RED)
@@ -330,7 +324,12 @@ def _pieces(it: Conversation) -> None:
     for at in range(len(frame) - 1):
         it.at(100 + at, frame[at : at + 1], sends=[])
     it.at(150, frame[-1:], sends=[welcome(A, 150), sensors(A, 0)])
-    together = [acknowledged(A, 1), host_frame(RED, A, 0, 1), host_frame(GREEN, A, 1, 1), host_frame(Ping(3), A, 0, 1)]
+    together = [
+        acknowledged(A, 1),
+        host_frame(RED, A, 0, 1),
+        host_frame(GREEN, A, 1, 1),
+        host_frame(messages.Ping(3), A, 0, 1),
+    ]
     it.at(160, *together, sends=[taken(A, 1), taken(A, 2), answer(Kind.PONG, A, expected=2, token=3)])
     it.at(200, lights=GREEN)
 
@@ -375,7 +374,7 @@ def _leave(it: Conversation) -> None:
     it.greeted()
     it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(230, lights=RED)
-    it.at(300, host_frame(Leave(), A, 1, 1), sends=[taken(A, 2)])
+    it.at(300, host_frame(messages.Leave(), A, 1, 1), sends=[taken(A, 2)])
 
 
 def conversations() -> list[Json]:

@@ -9,16 +9,7 @@ import numpy as np
 
 from simulator.play.actions import Arrangement, Slack
 from simulator.play.deblockle import BlockHandler
-from simulator.rendering.optics import (
-    SensorNoise,
-    decode,
-    decode_levels,
-    develop,
-    irradiance,
-    on_plane,
-    supersampled_rays,
-    through_sensor,
-)
+from simulator.rendering import optics
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import axis_of
 from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose, StackPose
@@ -142,9 +133,9 @@ def charuco_views(camera: CameraModel, count: int, seed: int) -> tuple[Image, ..
     """Render ``count`` pictures of a ChArUco sheet by a camera, each from a random pose."""
     texture = _sheet_texture()
     rng = np.random.default_rng([seed, 22])
-    noise = SensorNoise(camera, _SENSOR.noise, seed)
+    noise = optics.SensorNoise(camera, _SENSOR.noise, seed)
     return tuple(
-        through_sensor(_sheet_view(camera, _sheet_pose(camera, rng), texture), _SENSOR, noise, frame)
+        optics.through_sensor(_sheet_view(camera, _sheet_pose(camera, rng), texture), _SENSOR, noise, frame)
         for frame in range(count)
     )
 
@@ -166,16 +157,16 @@ def _sheet_pose(camera: CameraModel, rng: np.random.Generator) -> Pose:
 
 def _sheet_view(camera: CameraModel, pose: Pose, texture: Image) -> Image:
     width, height = camera.size
-    rays = supersampled_rays(camera, 0, 0, (width, height), _SAMPLES)
-    points, hits = on_plane(pose, rays, 0.0)
+    rays = optics.supersampled_rays(camera, 0, 0, (width, height), _SAMPLES)
+    points, hits = optics.on_plane(pose, rays, 0.0)
     half = np.asarray(_SHEET_MM) / 2 + _PAPER_MM
     columns = ((points[..., 0] + half[0]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[1] + 1)
     rows = ((half[1] - points[..., 1]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[0] + 1)
     inside = hits & (np.abs(points) <= half).all(axis=-1)
     sampled = cv2.remap(texture, columns.astype(np.float32), rows.astype(np.float32), cv2.INTER_LINEAR)
-    levels = decode_levels().astype(np.float32)
-    desk = float(decode((0.45, 0.45, 0.45))[0])
+    levels = optics.decode_levels().astype(np.float32)
+    desk = float(optics.decode((0.45, 0.45, 0.45))[0])
     grey = np.where(inside, levels[np.asarray(sampled, dtype=np.uint8)], desk).astype(np.float32)
     small = np.asarray(cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA), dtype=np.float64)
-    light = irradiance(Lighting(), np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    return develop(small[..., None] * light)
+    light = optics.irradiance(Lighting(), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    return optics.develop(small[..., None] * light)

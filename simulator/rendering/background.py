@@ -5,22 +5,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import (
-    UP,
-    decode,
-    decode_levels,
-    develop,
-    irradiance,
-    normalised_rays,
-    on_plane,
-    penumbra_mm,
-    remaining_light,
-    sensor_gain,
-    shadow_points,
-    specular,
-    supersampled_rays,
-    vignette_at,
-)
+from simulator.rendering import optics
 from simulator.rendering.painting import box_around, clipped, hull, polygon_mask
 from simulator.rendering.textures import (
     TABLE_PX_PER_MM,
@@ -59,7 +44,7 @@ def pixels_per_mm(setting: Setting) -> float:
 
 def _linear(texture: Image) -> FloatImage:
     """Return the linear light of a texture's screen values."""
-    return np.asarray(decode_levels().astype(np.float32)[texture], dtype=np.float32)
+    return np.asarray(optics.decode_levels().astype(np.float32)[texture], dtype=np.float32)
 
 
 def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
@@ -85,8 +70,8 @@ def _light_on(
     half = _LIGHT_STEP_PX // 2
     coarse = _with_height(np.ascontiguousarray(points_mm[half::_LIGHT_STEP_PX, half::_LIGHT_STEP_PX]), height_mm)
     layers = (
-        irradiance(setting.lighting, coarse, UP),
-        specular(setting.lighting, coarse, UP, setting.pose.camera_position_mm) * gloss_share,
+        optics.irradiance(setting.lighting, coarse, optics.UP),
+        optics.specular(setting.lighting, coarse, optics.UP, setting.pose.camera_position_mm) * gloss_share,
     )
     fine = (cv2.resize(layer.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) for layer in layers)
     incident, shine = (np.asarray(layer, dtype=np.float32) for layer in fine)
@@ -120,16 +105,16 @@ def _paint_markers(setting: Setting, image: FloatImage) -> None:
             continue
         left, top, right, bottom = box
         size = (right - left, bottom - top)
-        rays = supersampled_rays(setting.camera, left, top, size, _MARKER_SAMPLES)
-        points, hits = on_plane(setting.pose, rays, markers.z_mm)
+        rays = optics.supersampled_rays(setting.camera, left, top, size, _MARKER_SAMPLES)
+        points, hits = optics.on_plane(setting.pose, rays, markers.z_mm)
         scale = texture.shape[0] / side_mm
         columns = (points[..., 0] - (x - half)) * scale - 0.5
         rows = ((y + half) - points[..., 1]) * scale - 0.5
         inside = hits & (np.abs(points[..., 0] - x) <= half) & (np.abs(points[..., 1] - y) <= half)
-        albedo = decode_levels()[_sample(texture, columns, rows)]
+        albedo = optics.decode_levels()[_sample(texture, columns, rows)]
         cover = np.asarray(cv2.resize(inside.astype(np.float32), size, interpolation=cv2.INTER_AREA))
         paint = np.asarray(cv2.resize((albedo * inside).astype(np.float32), size, interpolation=cv2.INTER_AREA))
-        light = irradiance(setting.lighting, np.array([x, y, markers.z_mm]), UP)
+        light = optics.irradiance(setting.lighting, np.array([x, y, markers.z_mm]), optics.UP)
         part = image[top:bottom, left:right]
         part[...] = part * (1.0 - cover[..., None]) + paint[..., None] * light
 
@@ -140,7 +125,7 @@ def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
     _paint_board_shadows(setting, image, upper, lower)
     _paint_board_edges(setting, image, upper, lower)
     texture = board_texture(setting.layout, setting.table, min(max(_TEXTURE_DETAIL * scale, 1.0), 6.0))
-    points, hits = on_plane(setting.pose, rays, board.height_mm)
+    points, hits = optics.on_plane(setting.pose, rays, board.height_mm)
     half = np.array([board.bounds_mm.right_mm, board.bounds_mm.far_mm])
     _lay(image, texture, points, half, hits, scale, _light_on(setting, points, board.height_mm, 1.0))
 
@@ -148,25 +133,27 @@ def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
 def _paint_board_shadows(setting: Setting, image: FloatImage, upper: FloatArray, lower: FloatArray) -> None:
     """Draw the board's shadows on the table, in place; ``upper`` and ``lower`` (4, 3) are its corners."""
     for lamp in setting.lighting.lamps:
-        outline = hull(project(setting.camera, setting.pose, np.vstack([shadow_points(lamp, upper, 0.0), lower])))
+        outline = hull(
+            project(setting.camera, setting.pose, np.vstack([optics.shadow_points(lamp, upper, 0.0), lower]))
+        )
         mask = polygon_mask(image.shape[:2], outline)
-        softness = max(penumbra_mm(lamp, setting.layout.board.height_mm) * pixels_per_mm(setting), 0.6)
+        softness = max(optics.penumbra_mm(lamp, setting.layout.board.height_mm) * pixels_per_mm(setting), 0.6)
         mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
-        share = remaining_light(setting.lighting, lamp, np.zeros(3))
+        share = optics.remaining_light(setting.lighting, lamp, np.zeros(3))
         image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - share).astype(np.float32)
 
 
 def _paint_board_edges(setting: Setting, image: FloatImage, upper: FloatArray, lower: FloatArray) -> None:
     """Draw the board's visible edges, in place; ``upper`` and ``lower`` (4, 3) are its corners."""
     camera_mm = setting.pose.camera_position_mm
-    edge = decode(setting.table.board_colour) * 0.8
+    edge = optics.decode(setting.table.board_colour) * 0.8
     for index in range(4):
         following = (index + 1) % 4
         side = np.stack([upper[index], upper[following], lower[following], lower[index]])
         middle = side.mean(axis=0)
         normal = np.array([middle[0], middle[1], 0.0]) / np.linalg.norm(middle[:2])
         if float((camera_mm - middle) @ normal) > 0:
-            light = irradiance(setting.lighting, middle, normal)
+            light = optics.irradiance(setting.lighting, middle, normal)
             _paint_polygon(image, project(setting.camera, setting.pose, side), edge * light)
 
 
@@ -196,11 +183,11 @@ def _lay(
 
 def paint_table(setting: Setting) -> FloatImage:
     """Render the table with its sheets or markers in linear light, without a board; shape (height, width, 3)."""
-    return _table(setting, normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
+    return _table(setting, optics.normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
 
 
 def _table(setting: Setting, rays: FloatArray) -> FloatImage:
-    points, hits = on_plane(setting.pose, rays, 0.0)
+    points, hits = optics.on_plane(setting.pose, rays, 0.0)
     points = np.clip(points, -_FARTHEST_MM, _FARTHEST_MM)
     texture = table_texture(setting.table)
     columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
@@ -218,12 +205,12 @@ def _table(setting: Setting, rays: FloatArray) -> FloatImage:
 
 def _paint_sheet(setting: Setting, image: FloatImage, rays: FloatArray, sheet: LyingSheet) -> None:
     height_mm = sheet.surface.height_mm
-    points, hits = on_plane(setting.pose, rays, height_mm)
+    points, hits = optics.on_plane(setting.pose, rays, height_mm)
     on_sheet = sheet.on_sheet(points)
     if setting.bend is not None:
         for _ in range(_BEND_ROUNDS):
             heights = height_mm + setting.bend.heights_mm(np.clip(on_sheet, *_AROUND_SHEET_MM))
-            points, hits = on_plane(setting.pose, rays, heights)
+            points, hits = optics.on_plane(setting.pose, rays, heights)
             on_sheet = sheet.on_sheet(points)
     scale = pixels_per_mm(setting)
     texture = sheet_texture(sheet, setting.layout.game, _TEXTURE_DETAIL * scale)
@@ -237,13 +224,13 @@ def paint_background(setting: Setting) -> Image:
     The last few are cached, because a background takes longer to render than all pieces.
     """
     width, height = setting.camera.size
-    rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
+    rays = optics.normalised_rays(setting.camera, 0.0, 0.0, (width, height))
     image = _table(setting, rays)
     if not lying_sheets(setting.layout):
         _paint_board(setting, image, rays)
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
-    image *= vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
-    image *= sensor_gain(setting.sensor).astype(np.float32)
-    picture = develop(image)
+    image *= optics.vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
+    image *= optics.sensor_gain(setting.sensor).astype(np.float32)
+    picture = optics.develop(image)
     picture.setflags(write=False)
     return picture

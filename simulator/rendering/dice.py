@@ -13,20 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering import painting
 from simulator.rendering.optics import decode, develop, sensor_gain, shadow_points, supersampled_rays, vignette_at
-from simulator.rendering.painting import (
-    MARGIN_PX,
-    SAMPLES,
-    Box,
-    Shadows,
-    Sprite,
-    base_height_mm,
-    box_around,
-    clipped,
-    hull,
-    polygon_mask,
-    with_motion_blur,
-)
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
 from simulator.scene.sheets import die_side_mm
@@ -221,21 +209,21 @@ def draw_dice(
 class DicePainter:
     """Draws the dice of one setting."""
 
-    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+    def __init__(self, setting: Setting, shadows: painting.Shadows) -> None:
         self._setting = setting
         self._shadows = shadows
         self._side_mm = die_side_mm(setting.layout)
 
-    def sprite(self, piece: DiePose) -> Sprite:
+    def sprite(self, piece: DiePose) -> painting.Sprite:
         """Draw one die as the camera sees it."""
         setting, die = self._setting, self._drawn_die(piece)
         outline = project(setting.camera, setting.pose, _corners_mm(die))
-        box = box_around(outline, MARGIN_PX)
-        cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, SAMPLES)
+        box = painting.box_around(outline, painting.MARGIN_PX)
+        cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, painting.SAMPLES)
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
         image = np.rint(develop(paint / np.maximum(cover, 1e-6) * gain) * cover).astype(np.uint8)
         mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
-        return with_motion_blur(setting, die.middle_mm, piece.streak_mm, box[0], box[1], image, mask)
+        return painting.with_motion_blur(setting, die.middle_mm, piece.streak_mm, box[0], box[1], image, mask)
 
     def paint_shadows(self, image: Image, piece: DiePose) -> None:
         """Draw the die's shadows on the table, in place."""
@@ -246,7 +234,7 @@ class DicePainter:
         if piece.colour not in look.colours:
             raise ValueError(f"no die colour {piece.colour!r}; this table has {', '.join(sorted(look.colours))}")
         rotation = die_rotation(FACE_VALUES.index(piece.value), piece.turned_deg, piece.leaning_deg, piece.turned_deg)
-        base_mm = base_height_mm(self._setting, piece)
+        base_mm = painting.base_height_mm(self._setting, piece)
         middle = np.array([piece.x_mm, piece.y_mm, base_mm + centre_height_mm(rotation, self._side_mm)])
         body, ink, faces = look.colours[piece.colour], look.ink_on(piece.colour), _faces(piece.printed)
         own = DieLook(body, ink, faces, rounding=look.rounding, ball=look.ball, gloss=look.gloss)
@@ -277,13 +265,13 @@ def _draw_shadows(picture: FloatImage, camera: CameraModel, pose: Pose, lighting
         blur_mm = 0.5 + lamp.radius_mm * die.side_mm * 0.5 / distance
         shadows.append((np.vstack([shadow_points(lamp, corners, 0.0), ground]), blur_mm, lamp.strength / light))
     for points, blur_mm, share in shadows:
-        outline = hull(project(camera, pose, points))
+        outline = painting.hull(project(camera, pose, points))
         blur = max(blur_mm * px_per_mm, 0.5)
-        box = clipped(box_around(outline, math.ceil(3 * blur) + 1), picture.shape)
+        box = painting.clipped(painting.box_around(outline, math.ceil(3 * blur) + 1), picture.shape)
         if box is None:
             continue
         left, top, right, bottom = box
-        mask = polygon_mask((bottom - top, right - left), outline - (left, top))
+        mask = painting.polygon_mask((bottom - top, right - left), outline - (left, top))
         cover = cv2.GaussianBlur(mask.astype(np.float32) / 255, (0, 0), blur)[..., None]
         picture[top:bottom, left:right] *= 1 - cover * np.float32(min(share, 0.9))
 
@@ -295,7 +283,7 @@ def _pixels_per_mm(camera: CameraModel, pose: Pose, point_mm: FloatArray) -> flo
 def _draw(
     picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
 ) -> None:
-    box = clipped(box_around(project(camera, pose, _corners_mm(die)), 2), picture.shape)
+    box = painting.clipped(painting.box_around(project(camera, pose, _corners_mm(die)), 2), picture.shape)
     if box is None:
         return
     left, top, right, bottom = box
@@ -305,7 +293,7 @@ def _draw(
 
 
 def _layers(
-    box: Box,
+    box: painting.Box,
     camera: CameraModel,
     pose: Pose,
     lighting: Lighting,

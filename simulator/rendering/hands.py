@@ -12,17 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import (
-    UP,
-    decode,
-    develop,
-    irradiance,
-    motion_blur,
-    penumbra_mm,
-    sensor_gain,
-    shadow_points,
-    vignette_at,
-)
+from simulator.rendering import optics
 from simulator.rendering.painting import (
     SUBPIXEL_BITS,
     Sprite,
@@ -79,11 +69,11 @@ def _limbs_of(hand: Hand) -> list[_Limb]:
     across = np.array([ahead[1], -ahead[0], 0.0])
     spread = 1.35 - 0.55 * hand.grip
     lift = 22.0 + 30.0 * hand.grip
-    knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + UP * lift
-    wrist = knuckles - ahead * _PALM_MM + UP * 12.0
+    knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + optics.UP * lift
+    wrist = knuckles - ahead * _PALM_MM + optics.UP * 12.0
     limbs: list[_Limb] = []
-    thumb_root = wrist + ahead * 22.0 - across * 24.0 - UP * 10.0
-    thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + UP * 18.0
+    thumb_root = wrist + ahead * 22.0 - across * 24.0 - optics.UP * 10.0
+    thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + optics.UP * 18.0
     thumb_tip = tip - ahead * (2.0 + 16.0 * hand.grip) - across * (30.0 * spread - 12.0 * hand.grip)
     limbs.append(_Limb(thumb_root, thumb_joint, 13.0, 10.0, hand.skin))
     limbs.append(_Limb(thumb_joint, thumb_tip, 10.0, 8.0, hand.skin))
@@ -92,7 +82,7 @@ def _limbs_of(hand: Hand) -> list[_Limb]:
         aside = (index - 1.5) * 17.0
         root = knuckles + across * aside
         end = tip + ahead * (length + 14.0 * hand.grip) + across * aside * spread * (1.0 - 0.25 * hand.grip)
-        joint = (root + end) / 2 + UP * (10.0 + 10.0 * hand.grip)
+        joint = (root + end) / 2 + optics.UP * (10.0 + 10.0 * hand.grip)
         limbs.append(_Limb(end, joint, 7.0, 8.5, hand.skin))
         limbs.append(_Limb(joint, root, 8.5, 9.5, hand.skin))
     for aside in (-22.0, -7.0, 8.0, 22.0):
@@ -186,19 +176,19 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     distance = float(np.linalg.norm(tip_mm - setting.pose.camera_position_mm))
     if hand.streak_mm != (0.0, 0.0):
         motion = motion_px(setting, tip_mm, hand.streak_mm)
-        image, cover = motion_blur(image, motion), motion_blur(cover, motion)
+        image, cover = optics.motion_blur(image, motion), optics.motion_blur(cover, motion)
     return Sprite(int(first[0]), int(first[1]), image, cover, distance)
 
 
 def _shades_of(setting: Setting, limbs: Sequence[_Limb], outlines: Sequence[FloatArray]) -> FloatArray:
     """Return each limb's screen colours from its rim to its ridge; shape (limbs, shades, 3)."""
     middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
-    light = irradiance(setting.lighting, middles, UP) * sensor_gain(setting.sensor)
+    light = optics.irradiance(setting.lighting, middles, optics.UP) * optics.sensor_gain(setting.sensor)
     centres = np.array([outline.mean(axis=0) for outline in outlines])
-    light = light * vignette_at(setting.camera, setting.sensor, centres)[:, None]
-    colours = light * np.array([decode(limb.colour) for limb in limbs])
+    light = light * optics.vignette_at(setting.camera, setting.sensor, centres)[:, None]
+    colours = light * np.array([optics.decode(limb.colour) for limb in limbs])
     brightness = np.array([brightness for _, brightness in _SHADES])
-    return develop(colours[:, None, :] * brightness[:, None]).astype(np.float64)
+    return optics.develop(colours[:, None, :] * brightness[:, None]).astype(np.float64)
 
 
 def _towards_light(setting: Setting) -> FloatArray:
@@ -219,15 +209,15 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     *limbs, forearm = _limbs_of(replace(hand, sleeve=None))
     fingers_and_palm = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
     wrist, elbow = forearm.start_mm, forearm.end_mm
-    across = np.cross(elbow - wrist, UP)
+    across = np.cross(elbow - wrist, optics.UP)
     across = across / max(float(np.linalg.norm(across)), 1.0) * _ARM_SHADOW_MM
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
     for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
         for points in (fingers_and_palm, arm):
-            shadow = np.clip(shadow_points(lamp, points, ground), -_FARTHEST_SHADOW_MM, _FARTHEST_SHADOW_MM)
+            shadow = np.clip(optics.shadow_points(lamp, points, ground), -_FARTHEST_SHADOW_MM, _FARTHEST_SHADOW_MM)
             outline = hull(np.clip(project(setting.camera, setting.pose, shadow), -_FAR_PX, _FAR_PX))
             height = float(points[:, 2].mean()) - ground
-            softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
+            softness = max(optics.penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
             darken_in_shadow(image, outline, min(softness, 14.0), shade)
 
 

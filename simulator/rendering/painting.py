@@ -12,18 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import (
-    UP,
-    decode,
-    develop,
-    irradiance,
-    motion_blur,
-    penumbra_mm,
-    remaining_light,
-    sensor_gain,
-    shade_table,
-    shadow_points,
-)
+from simulator.rendering import optics
 from simulator.scene.pieces import PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Setting
 from vision.frame import FloatArray, FloatImage, Image
@@ -166,8 +155,8 @@ class Shadows:
         """Return the lamp's ``shade_table`` on the board, for a body that lets 1 - ``opacity`` of the light through."""
         if (lamp, opacity) not in self._shades:
             point = np.array([0.0, 0.0, self._setting.layout.board.height_mm])
-            share = remaining_light(self._setting.lighting, lamp, point)
-            self._shades[lamp, opacity] = shade_table(1.0 - opacity * (1.0 - share) if opacity < 1 else share)
+            share = optics.remaining_light(self._setting.lighting, lamp, point)
+            self._shades[lamp, opacity] = optics.shade_table(1.0 - opacity * (1.0 - share) if opacity < 1 else share)
         return self._shades[lamp, opacity]
 
     def paint(self, image: Image, corners_mm: FloatArray, ground_mm: float, opacity: float = 1.0) -> None:
@@ -175,8 +164,8 @@ class Shadows:
         setting = self._setting
         height = float(corners_mm[:, 2].max()) - ground_mm
         for lamp in setting.lighting.lamps:
-            outline = hull(project(setting.camera, setting.pose, shadow_points(lamp, corners_mm, ground_mm)))
-            softness = max(penumbra_mm(lamp, height * 0.7) * self._pixels_per_mm, 0.7)
+            outline = hull(project(setting.camera, setting.pose, optics.shadow_points(lamp, corners_mm, ground_mm)))
+            softness = max(optics.penumbra_mm(lamp, height * 0.7) * self._pixels_per_mm, 0.7)
             darken_in_shadow(image, outline, softness, self.shade(lamp, opacity))
 
 
@@ -203,7 +192,7 @@ def with_motion_blur(
         margin = int(np.ceil(max(abs(motion[0]), abs(motion[1])) / 2)) + 2
         around = ((margin, margin), (margin, margin))
         image, cover = np.pad(image, (*around, (0, 0))), np.pad(cover, around)
-        image, cover = motion_blur(image, motion), motion_blur(cover, motion)
+        image, cover = optics.motion_blur(image, motion), optics.motion_blur(cover, motion)
         left, top = left - margin, top - margin
     return Sprite(left, top, image, cover, distance)
 
@@ -227,12 +216,14 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
     middle = rim.mean(axis=0)
     for lamp in setting.lighting.lamps:
         outline = hull(
-            project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
+            project(setting.camera, setting.pose, optics.shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
         )
-        softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
-        darken_in_shadow(image, outline, softness, shade_table(remaining_light(setting.lighting, lamp, middle)))
-    light = irradiance(setting.lighting, middle, UP) * sensor_gain(setting.sensor)
-    colour = decode(thing.colour) * light
+        softness = max(optics.penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
+        darken_in_shadow(
+            image, outline, softness, optics.shade_table(optics.remaining_light(setting.lighting, lamp, middle))
+        )
+    light = optics.irradiance(setting.lighting, middle, optics.UP) * optics.sensor_gain(setting.sensor)
+    colour = optics.decode(thing.colour) * light
     body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))
     _fill(image, body, colour * 0.6)  # its side
     _fill(image, project(setting.camera, setting.pose, rim), colour)
@@ -245,4 +236,4 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
 
 
 def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:
-    cv2.fillPoly(image, [fixed_point(pixels)], develop(linear).tolist(), cv2.LINE_AA, SUBPIXEL_BITS)
+    cv2.fillPoly(image, [fixed_point(pixels)], optics.develop(linear).tolist(), cv2.LINE_AA, SUBPIXEL_BITS)

@@ -7,34 +7,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import (
-    decode,
-    develop,
-    irradiance,
-    penumbra_mm,
-    remaining_light,
-    sensor_gain,
-    shade_table,
-    shadow_points,
-    specular,
-    tone_table,
-    vignette_at,
-)
-from simulator.rendering.painting import (
-    MARGIN_PX,
-    SAMPLES,
-    SUBPIXEL_BITS,
-    Shadows,
-    Sprite,
-    base_height_mm,
-    box_around,
-    darken_in_shadow,
-    fixed_point,
-    hull,
-    shadow_ground_mm,
-    supersampled,
-    with_motion_blur,
-)
+from simulator.rendering import optics, painting
 from simulator.rendering.textures import BLOCK_FACE_PX, face_texture
 from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, turn_rotation
 from simulator.scene.pieces import BallPose, BlockPose, Colour, DiscPose, Pyramid, StackPose
@@ -110,17 +83,17 @@ def normals_of(facets: FloatArray) -> FloatArray:
     return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12), dtype=np.float64)
 
 
-def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[float, float]) -> Sprite:
+def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[float, float]) -> painting.Sprite:
     """Draw bodies that stand on each other, lowest first, as the camera sees them."""
     corners = np.vstack([body.corners_mm for body in bodies])
     outline = project(setting.camera, setting.pose, corners)
-    left, top, right, bottom = box_around(outline, MARGIN_PX)
+    left, top, right, bottom = painting.box_around(outline, painting.MARGIN_PX)
     canvas = _Canvas(setting, (left, top), (right - left, bottom - top))
     for number, body in enumerate(bodies):
         above = bodies[number + 1].corners_mm if number + 1 < len(bodies) else None
         canvas.draw(body, above)
     image, cover = canvas.layers()
-    return with_motion_blur(setting, corners.mean(axis=0), streak_mm, left, top, image, cover)
+    return painting.with_motion_blur(setting, corners.mean(axis=0), streak_mm, left, top, image, cover)
 
 
 class _Canvas:
@@ -130,7 +103,7 @@ class _Canvas:
         self._setting = setting
         self._origin = np.asarray(origin_px, dtype=np.float64)
         self._size = size_px
-        shape = (size_px[1] * SAMPLES, size_px[0] * SAMPLES)
+        shape = (size_px[1] * painting.SAMPLES, size_px[0] * painting.SAMPLES)
         self._light = np.zeros((*shape, 3), dtype=np.float32)
         self._cover = np.zeros(shape, dtype=np.float32)
 
@@ -140,17 +113,19 @@ class _Canvas:
         centres = body.facets.mean(axis=1)
         is_near = np.sum((camera_mm - centres) * body.normals, axis=1) > 0
         middle = project(setting.camera, setting.pose, centres.mean(axis=0)[None])[0]
-        gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, middle))
+        gain = optics.sensor_gain(setting.sensor) * float(optics.vignette_at(setting.camera, setting.sensor, middle))
         normals = np.where(is_near[:, None], body.normals, -body.normals)
-        shine = specular(setting.lighting, centres, normals, camera_mm) * body.gloss
-        linear = decode(body.colour) * irradiance(setting.lighting, centres, normals)
-        values = develop((linear + shine) * gain).astype(np.float64)
+        shine = optics.specular(setting.lighting, centres, normals, camera_mm) * body.gloss
+        linear = optics.decode(body.colour) * optics.irradiance(setting.lighting, centres, normals)
+        values = optics.develop((linear + shine) * gain).astype(np.float64)
         pixels = self._pixels(body.corners_mm).reshape(-1, 4, 2)
         if body.opacity < 1:
             self._blend(*self._rasterised(pixels[~is_near], values[~is_near]), body.opacity * _BACK_SHARE)
         image, mask = self._rasterised(pixels[is_near], values[is_near])
         if len(body.edges):
-            self._round_off(image, mask, body, is_near, develop(linear[is_near].max(axis=0) * gain * body.edge_light))
+            self._round_off(
+                image, mask, body, is_near, optics.develop(linear[is_near].max(axis=0) * gain * body.edge_light)
+            )
         if body.top is not None and above_mm is not None:
             self._shade(image, body.top, above_mm)
         self._blend(image, mask, body.opacity)
@@ -163,15 +138,15 @@ class _Canvas:
 
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
         pixels = project(self._setting.camera, self._setting.pose, points_mm)
-        return supersampled(pixels - self._origin, SAMPLES)
+        return painting.supersampled(pixels - self._origin, painting.SAMPLES)
 
     def _rasterised(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
         """Return a picture of facets (n, 4, 2) in screen colours (n, 3), and their mask."""
         image = np.zeros(self._light.shape, dtype=np.uint8)
         mask = np.zeros(self._cover.shape, dtype=np.uint8)
-        for corners, value in zip(fixed_point(pixels), values, strict=True):
-            cv2.fillConvexPoly(image, corners, value.tolist(), cv2.LINE_8, SUBPIXEL_BITS)
-            cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_8, SUBPIXEL_BITS)
+        for corners, value in zip(painting.fixed_point(pixels), values, strict=True):
+            cv2.fillConvexPoly(image, corners, value.tolist(), cv2.LINE_8, painting.SUBPIXEL_BITS)
+            cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_8, painting.SUBPIXEL_BITS)
         return image, mask
 
     def _blend(self, image: Image, mask: Image, opacity: float) -> None:
@@ -188,9 +163,9 @@ class _Canvas:
         lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         scale = float(np.median(lengths / np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)))
         lines = image.copy()
-        for start, end in fixed_point(ends):
+        for start, end in painting.fixed_point(ends):
             thickness = max(round(body.edge_mm * scale), 1)
-            cv2.line(lines, start, end, value.tolist(), thickness, cv2.LINE_AA, SUBPIXEL_BITS)
+            cv2.line(lines, start, end, value.tolist(), thickness, cv2.LINE_AA, painting.SUBPIXEL_BITS)
         cv2.copyTo(cv2.addWeighted(lines, 0.6, image, 0.4, 0.0), mask, image)
 
     def _shade(self, image: Image, top_mm: FloatArray, above_mm: FloatArray) -> None:
@@ -199,20 +174,20 @@ class _Canvas:
         scale = float(np.ptp(self._pixels(top_mm), axis=0).max() / np.ptp(top_mm[:, :2], axis=0).max())
         shaded = image.copy()
         for lamp in setting.lighting.lamps:
-            outline = hull(self._pixels(shadow_points(lamp, above_mm, level_mm)))
+            outline = painting.hull(self._pixels(optics.shadow_points(lamp, above_mm, level_mm)))
             height_mm = float(above_mm[:, 2].max()) - level_mm
-            softness = max(penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
-            table = shade_table(remaining_light(setting.lighting, lamp, top_mm.mean(axis=0)))
-            darken_in_shadow(shaded, outline, softness, table)
+            softness = max(optics.penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
+            table = optics.shade_table(optics.remaining_light(setting.lighting, lamp, top_mm.mean(axis=0)))
+            painting.darken_in_shadow(shaded, outline, softness, table)
         on_top = np.zeros(image.shape[:2], dtype=np.uint8)
-        cv2.fillConvexPoly(on_top, fixed_point(self._pixels(top_mm)), 255, cv2.LINE_8, SUBPIXEL_BITS)
+        cv2.fillConvexPoly(on_top, painting.fixed_point(self._pixels(top_mm)), 255, cv2.LINE_8, painting.SUBPIXEL_BITS)
         cv2.copyTo(shaded, on_top, image)
 
 
 class BlockPainter:
     """Draws blocks of one setting."""
 
-    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+    def __init__(self, setting: Setting, shadows: painting.Shadows) -> None:
         self._setting = setting
         self._pieces = BlockPieces.on(setting.layout.board)
         self._shadows = shadows
@@ -226,7 +201,9 @@ class BlockPainter:
         return self._textures[key]
 
     def _middle_mm(self, block: BlockPose) -> FloatArray:
-        return np.array([block.x_mm, block.y_mm, base_height_mm(self._setting, block) + self._pieces.side_mm / 2])
+        return np.array(
+            [block.x_mm, block.y_mm, painting.base_height_mm(self._setting, block) + self._pieces.side_mm / 2]
+        )
 
     def _faces(self, block: BlockPose) -> list[Face]:
         """Return the six faces of a block in the table's frame."""
@@ -239,39 +216,39 @@ class BlockPainter:
     def paint_shadows(self, image: Image, block: BlockPose) -> None:
         """Draw the block's shadows, in place."""
         corners = np.vstack([face.corners_mm for face in self._faces(block)[:2]])
-        self._shadows.paint(image, corners, shadow_ground_mm(self._setting, block))
+        self._shadows.paint(image, corners, painting.shadow_ground_mm(self._setting, block))
 
-    def sprite(self, block: BlockPose) -> Sprite:
+    def sprite(self, block: BlockPose) -> painting.Sprite:
         """Draw one block as the camera sees it."""
         setting = self._setting
         faces = [face for face in self._faces(block) if float((self._camera_mm - face.centre_mm) @ face.normal) > 0]
         corners = project(setting.camera, setting.pose, np.vstack([face.corners_mm for face in faces]))
-        left, top, right, bottom = box_around(corners, MARGIN_PX)
+        left, top, right, bottom = painting.box_around(corners, painting.MARGIN_PX)
         width, height = right - left, bottom - top
-        big = (width * SAMPLES, height * SAMPLES)
+        big = (width * painting.SAMPLES, height * painting.SAMPLES)
         image = np.zeros((big[1], big[0], 3), dtype=np.uint8)
         middle = corners.mean(axis=0)
-        gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, middle))
+        gain = optics.sensor_gain(setting.sensor) * float(optics.vignette_at(setting.camera, setting.sensor, middle))
         edge = BLOCK_FACE_PX - 0.5
         source = np.array([[-0.5, -0.5], [edge, -0.5], [edge, edge], [-0.5, edge]], dtype=np.float32)
         for index, face in enumerate(faces):
-            light = irradiance(setting.lighting, face.centre_mm, face.normal)
-            shine = specular(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
-            picture = cv2.LUT(self._texture(block.colour, face.symbol), tone_table(light * gain, shine * gain))
+            light = optics.irradiance(setting.lighting, face.centre_mm, face.normal)
+            shine = optics.specular(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
+            picture = cv2.LUT(self._texture(block.colour, face.symbol), optics.tone_table(light * gain, shine * gain))
             pixels = corners[index * 4 : index * 4 + 4]
-            target = supersampled(pixels - np.array([left, top]), SAMPLES).astype(np.float32)
+            target = painting.supersampled(pixels - np.array([left, top]), painting.SAMPLES).astype(np.float32)
             warp = cv2.getPerspectiveTransform(source, target)
             warped = cv2.warpPerspective(picture, warp, big, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
             mask = np.zeros((big[1], big[0]), dtype=np.uint8)
-            cv2.fillConvexPoly(mask, fixed_point(target), 255, cv2.LINE_8, SUBPIXEL_BITS)
+            cv2.fillConvexPoly(mask, painting.fixed_point(target), 255, cv2.LINE_8, painting.SUBPIXEL_BITS)
             cv2.copyTo(warped, mask, image)
-        outline = supersampled(hull(corners) - np.array([left, top]), SAMPLES)
+        outline = painting.supersampled(painting.hull(corners) - np.array([left, top]), painting.SAMPLES)
         cover = np.zeros((big[1], big[0]), dtype=np.uint8)
-        cv2.fillConvexPoly(cover, fixed_point(outline), 255, cv2.LINE_8, SUBPIXEL_BITS)
+        cv2.fillConvexPoly(cover, painting.fixed_point(outline), 255, cv2.LINE_8, painting.SUBPIXEL_BITS)
         small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
         small_cover = cv2.resize(cover, (width, height), interpolation=cv2.INTER_AREA)
         sprite, alpha = np.asarray(small, dtype=np.uint8), np.asarray(small_cover, dtype=np.uint8)
-        return with_motion_blur(setting, self._middle_mm(block), block.streak_mm, left, top, sprite, alpha)
+        return painting.with_motion_blur(setting, self._middle_mm(block), block.streak_mm, left, top, sprite, alpha)
 
 
 _SIDES = 40
@@ -285,24 +262,24 @@ _ROUNDING_STEPS = 4
 class DiscPainter:
     """Draws discs, with or without a ball on top, and single balls of one setting."""
 
-    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+    def __init__(self, setting: Setting, shadows: painting.Shadows) -> None:
         self._setting = setting
         self._pieces = DiscPieces.on(setting.layout.board)
         self._look = setting.discs
         self._shadows = shadows
 
-    def sprite(self, piece: DiscPose | BallPose) -> Sprite:
+    def sprite(self, piece: DiscPose | BallPose) -> painting.Sprite:
         """Draw one disc or ball as the camera sees it."""
         return bodies_sprite(self._setting, self._bodies(piece), piece.streak_mm)
 
     def paint_shadows(self, image: Image, piece: DiscPose | BallPose) -> None:
         """Draw the piece's shadows, in place."""
-        ground_mm = shadow_ground_mm(self._setting, piece)
+        ground_mm = painting.shadow_ground_mm(self._setting, piece)
         for body in self._bodies(piece):
             self._shadows.paint(image, body.corners_mm, ground_mm)
 
     def _bodies(self, piece: DiscPose | BallPose) -> list[Body]:
-        foot = np.array([piece.x_mm, piece.y_mm, base_height_mm(self._setting, piece)])
+        foot = np.array([piece.x_mm, piece.y_mm, painting.base_height_mm(self._setting, piece)])
         if isinstance(piece, BallPose):
             return [self._ball(piece.colour, foot)]
         bodies = [self._disc(piece.colour, foot)]
@@ -341,13 +318,13 @@ _EDGE_MM = 0.7
 class PyramidPainter:
     """Draws stacks of pyramids of one setting."""
 
-    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+    def __init__(self, setting: Setting, shadows: painting.Shadows) -> None:
         self._setting = setting
         self._pieces = PyramidPieces.on(setting.layout.board)
         self._look = setting.pyramids
         self._shadows = shadows
 
-    def sprite(self, stack: StackPose) -> Sprite:
+    def sprite(self, stack: StackPose) -> painting.Sprite:
         """Draw one stack as the camera sees it."""
         return bodies_sprite(self._setting, self._bodies(stack), stack.streak_mm)
 
@@ -356,10 +333,10 @@ class PyramidPainter:
         bodies = self._bodies(stack)
         corners = np.vstack([body.corners_mm for body in bodies])
         opacity = max(body.opacity for body in bodies)
-        self._shadows.paint(image, corners, shadow_ground_mm(self._setting, stack), opacity)
+        self._shadows.paint(image, corners, painting.shadow_ground_mm(self._setting, stack), opacity)
 
     def _bodies(self, stack: StackPose) -> list[Body]:
-        foot = np.array([stack.x_mm, stack.y_mm, base_height_mm(self._setting, stack)])
+        foot = np.array([stack.x_mm, stack.y_mm, painting.base_height_mm(self._setting, stack)])
         rotation = turn_rotation(stack.turned_deg)
         elevations = self._pieces.elevations_mm([pyramid.size for pyramid in stack.pyramids])
         bodies = []

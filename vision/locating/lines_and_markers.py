@@ -17,16 +17,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
-from vision.locating.lattice import (
-    BoardSighting,
-    Edges,
-    KnownPoints,
-    MarkerSighting,
-    Steps,
-    clear_boards,
-    fit_to_lines,
-    symmetric_poses,
-)
+from vision.locating import lattice
 from vision.locating.markers import FoundBy, Marker, MarkerPatterns
 from vision.locating.pose import PoseFit, agrees, corner_pairs, marker_error_px, refine_pose
 from vision.opencv import as_grey
@@ -213,10 +204,10 @@ _SHARP = frozenset({FoundBy.PLAIN, FoundBy.THOROUGH, FoundBy.EXPECTED, FoundBy.S
 
 
 def fit_lines_and_markers(
-    edges: Edges, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
-) -> BoardSighting | None:
+    edges: lattice.Edges, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
+) -> lattice.BoardSighting | None:
     """Fit a nearby pose to markers and the board's lines; ``None`` where too few lines are visible."""
-    return fit_to_lines(edges, camera, pose, layout.board, _known_corners(layout, markers))
+    return lattice.fit_to_lines(edges, camera, pose, layout.board, _known_corners(layout, markers))
 
 
 def refine_by_lines(
@@ -227,7 +218,7 @@ def refine_by_lines(
     Edges lead to the lines from further away, and also on boards of two colours. The lines' centres are then measured
     more exactly along their whole length, and used as long as they agree with the edges.
     """
-    together = fit_lines_and_markers(Edges.detect(as_grey(image), camera), camera, pose, layout, markers)
+    together = fit_lines_and_markers(lattice.Edges.detect(as_grey(image), camera), camera, pose, layout, markers)
     start = pose if together is None or not together.is_clear else together.pose
     measured = refine_by_grid(image, camera, start, layout, markers)
     if start is pose:
@@ -242,15 +233,17 @@ def _corner_shift_mm(camera: CameraModel, first: Pose, second: Pose, surface: Gr
     return float(np.linalg.norm(seen - corners, axis=1).max())
 
 
-def _known_corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | None:
+def _known_corners(layout: TableLayout, markers: Sequence[Marker]) -> lattice.KnownPoints | None:
     if not markers:
         return None
     points, pixels = corner_pairs(layout.markers, markers)
     weights = [_SETTINGS.sharp_weight if marker.found_by in _SHARP else _SETTINGS.blurred_weight for marker in markers]
-    return KnownPoints(points, pixels, np.repeat(weights, 4))
+    return lattice.KnownPoints(points, pixels, np.repeat(weights, 4))
 
 
-def fit_by_lines(patterns: MarkerPatterns, layout: TableLayout, markers: Sequence[Marker]) -> Steps[PoseFit | None]:
+def fit_by_lines(
+    patterns: MarkerPatterns, layout: TableLayout, markers: Sequence[Marker]
+) -> lattice.Steps[PoseFit | None]:
     """Return the pose by the board's lines, turned and moved by whole squares so that most markers are where they were
     seen.
 
@@ -262,15 +255,15 @@ def fit_by_lines(patterns: MarkerPatterns, layout: TableLayout, markers: Sequenc
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
     seen = [
-        MarkerSighting(
+        lattice.MarkerSighting(
             marker.corners_px, layout.markers.side_mm, layout.markers.corners_mm(marker.marker_id).mean(axis=0)
         )
         for marker in markers
     ]
-    boards = yield from clear_boards(patterns.grey, camera, layout.board, seen)
+    boards = yield from lattice.clear_boards(patterns.grey, camera, layout.board, seen)
     yield
     for edges, sighting in boards[: _SETTINGS.boards]:
-        poses = _most_agreeing_poses(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
+        poses = _most_agreeing_poses(camera, lattice.symmetric_poses(sighting.pose, layout.board), layout, markers)
         similarities = [_total_similarity(patterns, pose) for pose in poses]
         order = np.argsort(similarities)[::-1]
         if not poses or (

@@ -25,19 +25,7 @@ from firmware_bridge.connection.events import (
 )
 from firmware_bridge.errors import MessageError
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import (
-    ButtonAction,
-    ButtonReport,
-    Configure,
-    FaultReport,
-    Leave,
-    Log,
-    SensorReport,
-    Snapshot,
-    Sound,
-    SwitchChange,
-    Tone,
-)
+from firmware_bridge.protocol import messages
 from tests.guard import GUARD_S
 
 Connect = Callable[..., BoardConnection]
@@ -58,14 +46,14 @@ def of(kind: type[Any], events: list[BoardEvent]) -> list[Any]:
 
 def test_a_board_is_greeted_and_shows_lights(board: Any, connect: Connect, until: Until, said: Any) -> None:
     connection = connect()
-    connection.configure(Configure(brightness=100))
+    connection.configure(messages.Configure(brightness=100))
     connection.show_lights(RED)
     events = until(connection, has(SensorsReported))
     assert isinstance(events[0], Linked)
     assert events[0].welcome.board == "plain board"
     assert (events[0].port.device, events[0].restarted) == (board.name, False)
     board.wait_for(lambda: board.shown == RED)
-    assert board.messages[0] == Configure(brightness=100)
+    assert board.messages[0] == messages.Configure(brightness=100)
     assert connection.state is ConnectionState.LINKED
     assert connection.welcome == events[0].welcome
     assert connection.port == events[0].port
@@ -86,8 +74,8 @@ def test_sounds_and_snapshots_reach_the_board(board: Any, connect: Connect, unti
     until(connection, has(Linked))
     connection.play(((880.4, 0.1), (0, 0.05)))
     connection.ask_for_snapshot()
-    board.wait_for(lambda: Snapshot() in board.messages)
-    assert Sound((Tone(880, 100), Tone(0, 50))) in board.messages
+    board.wait_for(lambda: messages.Snapshot() in board.messages)
+    assert messages.Sound((messages.Tone(880, 100), messages.Tone(0, 50))) in board.messages
 
 
 def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until) -> None:
@@ -96,13 +84,16 @@ def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until)
     until(connection, has(SensorsReported))
     board.time_ms += 5000
     board.tell(
-        SensorReport(
-            board.time_ms, (True, False, False, False), (False, True, False, False), (SwitchChange(0, True, 40),)
+        messages.SensorReport(
+            board.time_ms,
+            (True, False, False, False),
+            (False, True, False, False),
+            (messages.SwitchChange(0, True, 40),),
         )
     )
-    board.tell(ButtonReport(1, 1, 1, board.time_ms - 30, 0))
-    board.tell(ButtonReport(2, 1, 3, board.time_ms, 250))
-    board.tell(FaultReport(3, 850, "current limited"))
+    board.tell(messages.ButtonReport(1, 1, 1, board.time_ms - 30, 0))
+    board.tell(messages.ButtonReport(2, 1, 3, board.time_ms, 250))
+    board.tell(messages.FaultReport(3, 850, "current limited"))
     events = until(connection, has(FaultReported))
     (report,) = of(SensorsReported, events)
     assert report.closed == (True, False, False, False)
@@ -111,8 +102,8 @@ def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until)
     assert (change.switch, change.closed) == (0, True)
     assert report.time_s - change.time_s == pytest.approx(0.04)
     pressed, released = of(ButtonChanged, events)
-    assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
-    assert (released.action, released.held_s) == (ButtonAction.RELEASED, 0.25)
+    assert (pressed.button, pressed.action) == (1, messages.ButtonAction.PRESSED)
+    assert (released.action, released.held_s) == (messages.ButtonAction.RELEASED, 0.25)
     (fault,) = of(FaultReported, events)
     assert (fault.code, fault.number, fault.text) == (3, 850, "current limited")
     now_s = time.monotonic()
@@ -123,8 +114,8 @@ def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until)
 def test_lost_lines_of_the_log_are_counted(board: Any, connect: Connect, until: Until) -> None:
     connection = connect()
     until(connection, has(Linked))
-    board.tell(Log(20, 65535, 1000, "first"))
-    board.tell(Log(30, 2, 1001, "fourth"))
+    board.tell(messages.Log(20, 65535, 1000, "first"))
+    board.tell(messages.Log(30, 2, 1001, "fourth"))
     first, fourth = of(LogLine, until(connection, lambda events: len(of(LogLine, events)) == 2))
     assert (first.level, first.text, first.missed) == (20, "first", 0)
     assert (fourth.level, fourth.text, fourth.missed) == (30, "fourth", 2)
@@ -164,7 +155,7 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     board: Any, connect: Connect, until: Until, said: Any
 ) -> None:
     connection = connect()
-    connection.configure(Configure(brightness=7))
+    connection.configure(messages.Configure(brightness=7))
     connection.show_lights(RED)
     until(connection, has(Linked))
     board.wait_for(lambda: board.shown == RED)
@@ -176,7 +167,7 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     assert [event.restarted for event in of(Linked, events)] == [True]
     assert not of(Lost, events)
     board.wait_for(lambda: board.shown == GREEN)
-    assert Configure(brightness=7) in board.messages
+    assert messages.Configure(brightness=7) in board.messages
     assert said.sentences == [
         f"the board on {board.name} restarted by itself, because it had hung; lights and settings are as before"
     ]
@@ -228,7 +219,7 @@ def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect
     while not connection.wait_for(is_lost, 0.02):
         assert time.monotonic() < until_s, "it is never lost"
         connection.show_lights(os.urandom(900))
-        board.tell(Log(20, 0, 0, "still talking"))
+        board.tell(messages.Log(20, 0, 0, "still talking"))
     (lost,) = of(Lost, events)
     assert re.search(r"takes no more bytes|does not answer", lost.reason)
     assert connection.statistics.link.replaced > 0
@@ -269,7 +260,7 @@ def test_a_device_that_says_one_byte_at_a_time_is_understood(
     board.terminal.say = lambda data: [say(bytes((byte,))) for byte in data]
     connection = connect()
     until(connection, has(Linked))
-    board.tell(FaultReport(1, 2, "slowly"))
+    board.tell(messages.FaultReport(1, 2, "slowly"))
     (fault,) = of(FaultReported, until(connection, has(FaultReported)))
     assert fault.text == "slowly"
 
@@ -279,7 +270,7 @@ def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until,
     until(connection, has(Linked))
     connection.leave()
     reach(connection, ConnectionState.RELEASED)
-    assert board.messages[-1] == Leave()
+    assert board.messages[-1] == messages.Leave()
     sessions = list(board.sessions)
     # The port is free for whoever wants to change the board's files.
     other = connect(port=board.name)
@@ -298,7 +289,7 @@ def test_leaving_is_done_once_the_board_answers(
     board = make_board()
     ports.records = [record(board.name)]
     reach(connection, ConnectionState.RELEASED)
-    assert board.messages[-1] == Leave()
+    assert board.messages[-1] == messages.Leave()
 
 
 def test_the_last_lights_are_sent_before_closing(board: Any, connect: Connect, until: Until) -> None:

@@ -9,26 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import MessageError
+from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import LIGHTS_AHEAD_S, HostLink, LinkState, LossCause
-from firmware_bridge.protocol.messages import (
-    ButtonReport,
-    Configure,
-    Hello,
-    Leave,
-    LightFrame,
-    Log,
-    Message,
-    Ping,
-    Pong,
-    Refused,
-    Restarted,
-    Snapshot,
-    Sound,
-    Tone,
-    Welcome,
-)
 from firmware_bridge.protocol.packets import Kind, Packet, is_sequenced
 from firmware_bridge.protocol.session import PingExchange
 from simulator.microcontroller.wire import FaultyWire, WireFaults
@@ -39,7 +23,7 @@ from tests.firmware_bridge.protocol.page_peer import PageDevice, Parser, frame
 
 def test_a_newer_frame_replaces_one_that_waits_but_never_one_that_was_sent() -> None:
     bench = Bench()
-    frames = [LightFrame(bytes((number, 0, 0))) for number in range(1, 7)]
+    frames = [messages.LightFrame(bytes((number, 0, 0))) for number in range(1, 7)]
     bench.link.send(frames[0])
     bench.packets()
     for newer in frames[1:]:
@@ -60,16 +44,16 @@ def test_a_newer_frame_replaces_one_that_waits_but_never_one_that_was_sent() -> 
 def test_on_a_slow_line_the_newest_frame_goes_when_the_line_is_nearly_free() -> None:
     bench = Bench()
     bench.link.use_line(SerialLine(1000.0))
-    first = LightFrame(bytes(range(1, 100)))
+    first = messages.LightFrame(bytes(range(1, 100)))
     bench.link.send(first)
     frame_s = len(bench.link.outgoing(bench.now_s)) / 1000
     assert frame_s > 0.1
     for number in range(5):
-        bench.link.send(LightFrame(bytes((1, 1, 1 + number))))
+        bench.link.send(messages.LightFrame(bytes((1, 1, 1 + number))))
     assert bench.due_in_s == pytest.approx(frame_s - LIGHTS_AHEAD_S)
     assert bench.packets(frame_s - LIGHTS_AHEAD_S - 0.001) == []
     # What is no light frame waits for nothing.
-    bench.link.send(Sound((Tone(440, 1),)))
+    bench.link.send(messages.Sound((messages.Tone(440, 1),)))
     assert bench.due_in_s == 0.0
     assert [kind for kind, _ in bench.kinds()] == [Kind.SOUND]
     due_in_s = bench.due_in_s
@@ -81,20 +65,20 @@ def test_on_a_slow_line_the_newest_frame_goes_when_the_line_is_nearly_free() -> 
 def test_other_messages_do_not_wait_for_light_frames() -> None:
     bench = Bench()
     for number in range(3):
-        bench.link.send(LightFrame(bytes((number + 1, 0, 0))))
+        bench.link.send(messages.LightFrame(bytes((number + 1, 0, 0))))
         bench.packets()
-    bench.link.send(Sound(()))
+    bench.link.send(messages.Sound(()))
     assert bench.kinds() == [(Kind.SOUND, 2)]
 
 
 def test_leave_is_the_last_word() -> None:
     bench = Bench()
     for number in range(2):
-        bench.link.send(LightFrame(bytes((number + 1, 0, 0))))
+        bench.link.send(messages.LightFrame(bytes((number + 1, 0, 0))))
         bench.packets()
-    bench.link.send(Leave())
+    bench.link.send(messages.Leave())
     bench.link.send(RED)
-    bench.link.send(Sound(()))
+    bench.link.send(messages.Sound(()))
     assert bench.kinds() == [(Kind.SOUND, 2)]
     bench.raw(Packet(Kind.ACKNOWLEDGED, SESSION, 0, 1))
     assert bench.kinds() == [(Kind.LIGHTS_ALL, 3), (Kind.LEAVE, 4)]
@@ -103,13 +87,13 @@ def test_leave_is_the_last_word() -> None:
 
 
 def test_ten_thousand_messages_at_once_take_no_more_room_than_one_each() -> None:
-    bench = Bench(Welcome(**{**vars(WELCOME), "window": 255}))
+    bench = Bench(messages.Welcome(**{**vars(WELCOME), "window": 255}))
     most = 0
     for number in range(10_000):
-        bench.link.send(LightFrame(bytes((1 + number % 255, 0, 0)) * 300))
-        bench.link.send(Sound((Tone(number, 1),)))
-        bench.link.send(Configure(silence_ms=number))
-        bench.link.send(Snapshot())
+        bench.link.send(messages.LightFrame(bytes((1 + number % 255, 0, 0)) * 300))
+        bench.link.send(messages.Sound((messages.Tone(number, 1),)))
+        bench.link.send(messages.Configure(silence_ms=number))
+        bench.link.send(messages.Snapshot())
         if number % 100 == 0:
             most = max(most, len(bench.link.outgoing(bench.now_s)))
     assert bench.link.undelivered == 8 + 4
@@ -119,26 +103,26 @@ def test_ten_thousand_messages_at_once_take_no_more_room_than_one_each() -> None
 
 @pytest.mark.parametrize(("window", "outstanding"), [(0, 1), (1, 1), (3, 3), (8, 8), (200, 8)])
 def test_the_smaller_window_counts(window: int, outstanding: int) -> None:
-    bench = Bench(Welcome(**{**vars(WELCOME), "window": window}))
+    bench = Bench(messages.Welcome(**{**vars(WELCOME), "window": window}))
     for number in range(20):
-        bench.link.send(Sound((Tone(number, 1),)))
+        bench.link.send(messages.Sound((messages.Tone(number, 1),)))
         bench.packets()
     assert bench.link.undelivered == outstanding + 1
 
 
 def test_what_the_device_cannot_take_is_not_sent() -> None:
-    bench = Bench(Welcome(**{**vars(WELCOME), "largest_payload": 11}))
-    bench.link.send(LightFrame(b"\x01" * 9))
-    bench.link.send(Configure())
+    bench = Bench(messages.Welcome(**{**vars(WELCOME), "largest_payload": 11}))
+    bench.link.send(messages.LightFrame(b"\x01" * 9))
+    bench.link.send(messages.Configure())
     assert bench.kinds() == [(Kind.LIGHTS_ALL, 0), (Kind.CONFIGURE, 1), (Kind.PING, 0)]
-    bench.link.send(LightFrame(b"\x01" * 12))
+    bench.link.send(messages.LightFrame(b"\x01" * 12))
     assert bench.kinds() == []
 
 
 def test_what_cannot_be_written_is_told_at_once() -> None:
     bench = Bench()
     with pytest.raises(MessageError, match="LightFrame: 4 bytes of colours"):
-        bench.link.send(LightFrame(bytes(4)))
+        bench.link.send(messages.LightFrame(bytes(4)))
     assert bench.link.is_settled
 
 
@@ -164,7 +148,7 @@ def test_every_numbered_packet_is_acknowledged_and_handed_on_once() -> None:
 def test_missing_brings_everything_again_at_once() -> None:
     bench = Bench()
     for number in range(4):
-        bench.link.send(Sound((Tone(number, 1),)))
+        bench.link.send(messages.Sound((messages.Tone(number, 1),)))
         bench.packets()
     bench.raw(Packet(Kind.MISSING, SESSION, 0, 2))
     assert bench.due_in_s == 0
@@ -210,7 +194,7 @@ def test_a_payload_that_cannot_be_understood_is_acknowledged_and_ignored() -> No
 
 def test_a_press_that_is_told_again_is_handed_on_once() -> None:
     bench = Bench()
-    press = ButtonReport(3, 0, 1, 10)
+    press = messages.ButtonReport(3, 0, 1, 10)
     assert bench.device(press, 0) == [press]
     bench.link.begin(bench.now_s, 2)
     bench.packets()
@@ -219,7 +203,7 @@ def test_a_press_that_is_told_again_is_handed_on_once() -> None:
     assert bench.packets()[0].acknowledged == 1
     bench.link.begin(bench.now_s, 3)
     bench.packets()
-    bench.device(Welcome(**{**vars(WELCOME), "boot_id": 8}), session=3)
+    bench.device(messages.Welcome(**{**vars(WELCOME), "boot_id": 8}), session=3)
     assert bench.device(press, 0, session=3) == [press]
 
 
@@ -236,7 +220,7 @@ def test_hello_is_said_until_it_is_in_vain() -> None:
         assert due_in_s is not None
         for packet in bench.packets(due_in_s):
             assert packet == Packet(Kind.HELLO, SESSION, payload=b"\x01\x01")
-            assert decode_message(packet.kind, packet.payload) == Hello(1, 1)
+            assert decode_message(packet.kind, packet.payload) == messages.Hello(1, 1)
             said_s.append(bench.now_s)
     assert said_s == [0.0, 0.25, 0.75, 1.75]
     assert bench.now_s == 2.0
@@ -256,8 +240,8 @@ def test_a_session_that_cannot_be_is_refused(session: int) -> None:
 def test_settings_and_lights_come_first_after_every_welcome() -> None:
     bench = Bench(None)
     bench.link.send(RED)
-    bench.link.send(Sound((Tone(440, 10),)))
-    bench.link.send(Configure())
+    bench.link.send(messages.Sound((messages.Tone(440, 10),)))
+    bench.link.send(messages.Configure())
     for session in (SESSION, 1, 2):
         bench.link.begin(bench.now_s, session)
         assert bench.kinds() == [(Kind.HELLO, 0)]
@@ -268,7 +252,7 @@ def test_settings_and_lights_come_first_after_every_welcome() -> None:
 def test_what_waits_through_the_handshake_is_sent_after_it() -> None:
     bench = Bench(None)
     bench.link.begin(bench.now_s, SESSION)
-    bench.link.send(Snapshot())
+    bench.link.send(messages.Snapshot())
     bench.packets()
     bench.device(WELCOME)
     assert bench.kinds() == [(Kind.SNAPSHOT, 0), (Kind.PING, 0)]
@@ -280,7 +264,7 @@ def test_nothing_but_an_answer_is_taken_while_saying_hello() -> None:
     bench.packets()
     assert bench.device(REPORT) == []
     assert bench.device(WELCOME, session=SESSION + 1) == []
-    assert bench.device(Pong(0, 0)) == []
+    assert bench.device(messages.Pong(0, 0)) == []
     assert (bench.link.state, bench.kinds()) == (LinkState.HANDSHAKING, [])
     assert bench.device(WELCOME) == [WELCOME]
     assert bench.link.state is LinkState.LINKED
@@ -292,10 +276,10 @@ def test_nothing_but_an_answer_is_taken_while_saying_hello() -> None:
 def test_a_device_that_just_started_hears_hello_sooner() -> None:
     bench = Bench(None)
     bench.link.begin(bench.now_s, SESSION)
-    assert bench.device(Restarted(1), session=0) == [Restarted(1)]
+    assert bench.device(messages.Restarted(1), session=0) == [messages.Restarted(1)]
     assert bench.kinds() == [(Kind.HELLO, 0)]
     bench.now_s += 0.01
-    assert bench.device(Restarted(1), session=0) == [Restarted(1)]
+    assert bench.device(messages.Restarted(1), session=0) == [messages.Restarted(1)]
     assert bench.due_in_s == pytest.approx(0.09)
     assert bench.kinds(0.08) == []
     assert bench.kinds(0.011) == [(Kind.HELLO, 0)]
@@ -303,11 +287,11 @@ def test_a_device_that_just_started_hears_hello_sooner() -> None:
 
 def test_a_device_that_restarts_ends_the_session() -> None:
     bench = Bench()
-    assert bench.device(Restarted(8), session=0) == [Restarted(8)]
+    assert bench.device(messages.Restarted(8), session=0) == [messages.Restarted(8)]
     assert (bench.link.state, bench.link.lost_because) == (LinkState.LOST, LossCause.RESTARTED)
     assert bench.packets() == []
     assert bench.device(REPORT) == []
-    assert bench.device(Restarted(8), session=0) == []
+    assert bench.device(messages.Restarted(8), session=0) == []
     bench.link.begin(bench.now_s, 2)
     assert bench.link.lost_because is None
     assert bench.kinds() == [(Kind.HELLO, 0)]
@@ -315,7 +299,7 @@ def test_a_device_that_restarts_ends_the_session() -> None:
 
 def test_a_welcome_of_another_start_ends_the_session() -> None:
     bench = Bench()
-    again = Welcome(**{**vars(WELCOME), "boot_id": 8})
+    again = messages.Welcome(**{**vars(WELCOME), "boot_id": 8})
     assert bench.device(again) == []
     assert bench.link.lost_because is LossCause.RESTARTED
 
@@ -323,7 +307,7 @@ def test_a_welcome_of_another_start_ends_the_session() -> None:
 def test_a_refusal_is_told() -> None:
     bench = Bench(None)
     bench.link.begin(bench.now_s, SESSION)
-    refusal = Refused(2, 3, "too old")
+    refusal = messages.Refused(2, 3, "too old")
     assert bench.device(refusal, session=9) == []
     assert bench.device(refusal) == [refusal]
     assert (bench.link.state, bench.link.refusal) == (LinkState.REFUSED, refusal)
@@ -337,8 +321,8 @@ def test_a_refusal_is_told() -> None:
 def test_a_welcome_of_a_version_nobody_asked_for_is_a_refusal() -> None:
     bench = Bench(None)
     bench.link.begin(bench.now_s, SESSION)
-    bench.device(Welcome(**{**vars(WELCOME), "version": 2}))
-    assert (bench.link.state, bench.link.refusal) == (LinkState.REFUSED, Refused(2, 2))
+    bench.device(messages.Welcome(**{**vars(WELCOME), "version": 2}))
+    assert (bench.link.state, bench.link.refusal) == (LinkState.REFUSED, messages.Refused(2, 2))
 
 
 def test_a_welcome_that_cannot_be_understood_is_none() -> None:
@@ -387,10 +371,10 @@ def test_a_device_that_acknowledges_nothing_is_lost_after_three_seconds() -> Non
     bench.link.send(RED)
     bench.packets()
     for _ in range(29):
-        bench.device(Log(20, 0, 0, "still here"))
+        bench.device(messages.Log(20, 0, 0, "still here"))
         bench.packets(0.1)
         assert bench.link.state is LinkState.LINKED
-    bench.device(Log(20, 0, 0, "still here"))
+    bench.device(messages.Log(20, 0, 0, "still here"))
     assert bench.packets(0.11) == []
     assert bench.link.lost_because is LossCause.UNACKNOWLEDGED
 
@@ -422,12 +406,12 @@ def test_a_gap_that_is_filled_is_forgotten() -> None:
 def test_a_slow_device_is_not_lost_while_it_moves_on() -> None:
     bench = Bench()
     for number in range(8):
-        bench.link.send(Sound((Tone(number, 1),)))
+        bench.link.send(messages.Sound((messages.Tone(number, 1),)))
         bench.packets()
     for number in range(1, 9):
         for _ in range(28):
             bench.packets(0.1)
-            bench.device(Log(20, 0, 0, "working"))
+            bench.device(messages.Log(20, 0, 0, "working"))
         bench.raw(Packet(Kind.ACKNOWLEDGED, SESSION, 0, number))
     assert bench.link.state is LinkState.LINKED
     assert bench.link.is_settled
@@ -450,7 +434,7 @@ def test_pings_come_for_the_clock_even_when_much_is_said() -> None:
     bench.packets()
     pinged_s = []
     for number in range(50):
-        bench.link.send(LightFrame(bytes((number + 1, 0, 0))))
+        bench.link.send(messages.LightFrame(bytes((number + 1, 0, 0))))
         packets = bench.packets(0.1)
         bench.raw(Packet(Kind.ACKNOWLEDGED, SESSION, 0, number + 1))
         pinged_s += [round(bench.now_s - 50.0, 3) for packet in packets if packet.kind == Kind.PING]
@@ -461,12 +445,12 @@ def test_a_pong_gives_the_exchange_of_its_ping() -> None:
     bench = Bench()
     (ping,) = bench.packets()
     message = decode_message(ping.kind, ping.payload)
-    assert isinstance(message, Ping)
+    assert isinstance(message, messages.Ping)
     bench.now_s += 0.004
-    assert (bench.device(Pong(message.token + 1, 9)), bench.link.last_exchange) == ([], None)
-    assert bench.device(Pong(message.token, 1234)) == [Pong(message.token, 1234)]
+    assert (bench.device(messages.Pong(message.token + 1, 9)), bench.link.last_exchange) == ([], None)
+    assert bench.device(messages.Pong(message.token, 1234)) == [messages.Pong(message.token, 1234)]
     assert bench.link.last_exchange == PingExchange(50.0, 50.004, 1234)
-    assert bench.device(Pong(message.token, 1234)) == []
+    assert bench.device(messages.Pong(message.token, 1234)) == []
 
 
 def test_a_pong_of_another_session_is_none_of_this_one() -> None:
@@ -481,7 +465,7 @@ def test_a_pong_of_another_session_is_none_of_this_one() -> None:
 
 
 def test_a_log_line_may_be_of_no_session() -> None:
-    line = Log(20, 0, 0, "hello")
+    line = messages.Log(20, 0, 0, "hello")
     bench = Bench(None)
     assert bench.device(line, session=0) == [line]
     assert bench.device(line) == []
@@ -523,7 +507,7 @@ class Line:
         self.host = HostLink()
         self.to_device = FaultyWire(faults, f"{seed} to the device")
         self.to_host = FaultyWire(faults if back is None else back, f"{seed} to the host")
-        self.received: list[Message] = []
+        self.received: list[messages.Message] = []
         self._boots = 0
         self._sent: dict[int, list[tuple[int, bytes]]] = {}
         self._checked = (0, 0)
@@ -608,25 +592,25 @@ class Line:
         assert self.host.is_settled
 
     @property
-    def shown(self) -> LightFrame:
-        return LightFrame(self.device.shown or b"")
+    def shown(self) -> messages.LightFrame:
+        return messages.LightFrame(self.device.shown or b"")
 
     def presses(self) -> list[tuple[int, int]]:
         """The presses that the host was told: the device's start, and the number of the press since."""
         boot, told = 0, []
         for message in self.received:
-            if isinstance(message, Welcome):
+            if isinstance(message, messages.Welcome):
                 boot = message.boot_id
-            elif isinstance(message, ButtonReport):
+            elif isinstance(message, messages.ButtonReport):
                 told.append((boot, message.event))
         return told
 
 
-def lights(number: int) -> LightFrame:
-    return LightFrame((1 + number).to_bytes(3, "big") * 20)
+def lights(number: int) -> messages.LightFrame:
+    return messages.LightFrame((1 + number).to_bytes(3, "big") * 20)
 
 
-def check_the_end(line: Line, presses: int, last: LightFrame) -> None:
+def check_the_end(line: Line, presses: int, last: messages.LightFrame) -> None:
     """After the wire has been good for a while: all presses told once, in order; the newest lights shown."""
     line.calm()
     assert line.shown == last
@@ -647,7 +631,7 @@ def test_everything_arrives_once_and_in_order_under(fault: str, seed: int) -> No
     line = Line(ONE_EACH[fault], seed)
     for number in range(60):
         line.host.send(lights(number))
-        line.host.send(Sound((Tone(number, 1),)))
+        line.host.send(messages.Sound((messages.Tone(number, 1),)))
         line.press()
         line.run(0.05)
     check_the_end(line, 60, lights(59))
@@ -679,7 +663,7 @@ def test_whatever_happens_nothing_is_wrong_and_all_is_well_in_the_end(
     faults: WireFaults, seed: int, happenings: list[str]
 ) -> None:
     line = Line(faults, seed)
-    shown = LightFrame(b"")
+    shown = messages.LightFrame(b"")
     line.host.send(shown)
     for number, happening in enumerate(happenings):
         match happening:
@@ -689,11 +673,11 @@ def test_whatever_happens_nothing_is_wrong_and_all_is_well_in_the_end(
             case "press":
                 line.press()
             case "snapshot":
-                line.host.send(Snapshot())
+                line.host.send(messages.Snapshot())
             case "configure":
-                line.host.send(Configure(silence_ms=3000 + number))
+                line.host.send(messages.Configure(silence_ms=3000 + number))
             case "sound":
-                line.host.send(Sound((Tone(number, 1),)))
+                line.host.send(messages.Sound((messages.Tone(number, 1),)))
             case "reset":
                 line.start_device()
             case "cut":
@@ -719,17 +703,17 @@ def test_a_slow_wire_is_measured_and_not_flooded(baud: int, count: int) -> None:
     """Frames of lights as fast as they go, where the handshake was much quicker than a frame is."""
     line = Line(WireFaults(bytes_per_s=baud / 10))
     for number in range(100):
-        line.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        line.host.send(messages.LightFrame(bytes((1 + number, 7, 7)) * count))
         line.run(0.1)
     before = line.host.statistics.counts
     for number in range(100):
-        line.host.send(LightFrame(bytes((1 + number, 9, 9)) * count))
+        line.host.send(messages.LightFrame(bytes((1 + number, 9, 9)) * count))
         line.run(0.1)
     after = line.host.statistics.counts
     assert after.sessions == 1
     assert after.resent - before.resent <= 2
     line.run(5.0)
-    assert line.shown == LightFrame(bytes((100, 9, 9)) * count)
+    assert line.shown == messages.LightFrame(bytes((100, 9, 9)) * count)
 
 
 @pytest.mark.parametrize("baud", some([9600, 19_200, 115_200, 38_400]))
@@ -738,11 +722,11 @@ def test_on_a_line_of_a_known_rate_nothing_is_sent_again(baud: int, count: int) 
     line = Line(WireFaults(bytes_per_s=baud / 10))
     line.host.use_line(SerialLine(baud / 10))
     for number in range(100):
-        line.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        line.host.send(messages.LightFrame(bytes((1 + number, 7, 7)) * count))
         line.run(0.1)
     # Two frames of 300 lights at 9600 bits a second, and what comes back.
     line.run(3.0)
-    assert line.shown == LightFrame(bytes((100, 7, 7)) * count)
+    assert line.shown == messages.LightFrame(bytes((100, 7, 7)) * count)
     counts = line.host.statistics.counts
     assert (counts.sessions, counts.resent) == (1, 0)
 
@@ -753,9 +737,9 @@ def test_a_device_that_is_slow_with_large_frames_gets_none_twice(count: int) -> 
     line = Line(WireFaults(bytes_per_s=920 / 0.05), back=WireFaults())
     for number in range(50):
         for tone in range(3):
-            line.host.send(Sound((Tone(440 + tone, 100),)))
+            line.host.send(messages.Sound((messages.Tone(440 + tone, 100),)))
             line.run(0.2)
-        line.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        line.host.send(messages.LightFrame(bytes((1 + number, 7, 7)) * count))
         line.run(0.5)
     counts = line.host.statistics.counts
     assert (counts.sessions, counts.resent) == (1, 0)

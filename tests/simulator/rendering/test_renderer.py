@@ -10,18 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from benchmarks.scene.variety import varied_setting
+from simulator.rendering import optics
 from simulator.rendering.hands import hand_sprite
 from simulator.rendering.ink import INKS
-from simulator.rendering.optics import (
-    GAMMA,
-    SensorNoise,
-    develop,
-    motion_blur,
-    normalised_rays,
-    shade_table,
-    through_sensor,
-    tone_table,
-)
 from simulator.rendering.painting import Shadows, Sprite, box_around, clipped, paste, polygon_mask
 from simulator.rendering.renderer import PAINTERS, Renderer
 from simulator.rendering.textures import face_texture
@@ -67,7 +58,7 @@ ZOOM = 2
 
 def found_corners(developed: np.ndarray) -> dict[int, np.ndarray]:
     # Edges between black and white sit in the middle only in linear light; a screen curve makes white bloom.
-    linear = np.power(developed / 255.0, GAMMA).astype(np.float32) * 255.0
+    linear = np.power(developed / 255.0, optics.GAMMA).astype(np.float32) * 255.0
     image = cv2.resize(linear, None, fx=ZOOM, fy=ZOOM, interpolation=cv2.INTER_LINEAR).astype(np.uint8)
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
@@ -109,7 +100,7 @@ def test_markers_are_where_they_are_projected(name: str) -> None:
 
 def test_rays_agree_with_projection() -> None:
     camera, pose = VIEWS["wide lens"]
-    rays = normalised_rays(camera, 0.0, 0.0, camera.size)
+    rays = optics.normalised_rays(camera, 0.0, 0.0, camera.size)
     pixels = np.array([[0.0, 0.0], [640.0, 360.0], [1279.0, 719.0], [17.0, 700.0]])
     on_table = back_project(camera, pose, pixels, 0.0)
     in_camera = on_table @ pose.rotation.T + pose.translation
@@ -354,30 +345,34 @@ def test_a_moving_piece_is_blurred(discs_setting: Setting) -> None:
 @given(st.lists(st.floats(0.0, 4.0), min_size=2, max_size=20))
 def test_more_light_is_never_darker(levels: list[float]) -> None:
     ordered = np.sort(np.asarray(levels))
-    shown = develop(ordered.reshape(1, -1, 1).repeat(3, axis=2))[0, :, 0].astype(int)
+    shown = optics.develop(ordered.reshape(1, -1, 1).repeat(3, axis=2))[0, :, 0].astype(int)
     assert (np.diff(shown) >= 0).all()
 
 
 def test_no_light_is_black_and_plenty_is_white() -> None:
-    assert develop(np.zeros((1, 1, 3))).max() == 0
-    assert develop(np.full((1, 1, 3), 5.0)).min() >= 250
+    assert optics.develop(np.zeros((1, 1, 3))).max() == 0
+    assert optics.develop(np.full((1, 1, 3), 5.0)).min() >= 250
 
 
 def test_full_light_leaves_dark_colours_as_they_are() -> None:
-    table = tone_table(np.ones(3))
+    table = optics.tone_table(np.ones(3))
     assert np.abs(table[:220, 0, 0].astype(int) - np.arange(220)).max() <= 1
 
 
 def test_a_shade_table_keeps_the_light_outside_the_shadow() -> None:
-    table = shade_table(np.array([0.25, 0.5, 1.0]))
+    table = optics.shade_table(np.array([0.25, 0.5, 1.0]))
     assert table[0, 0].tolist() == [255, 255, 255]
-    assert table[255, 0].tolist() == [round(255 * 0.25 ** (1 / GAMMA)), round(255 * 0.5 ** (1 / GAMMA)), 255]
+    assert table[255, 0].tolist() == [
+        round(255 * 0.25 ** (1 / optics.GAMMA)),
+        round(255 * 0.5 ** (1 / optics.GAMMA)),
+        255,
+    ]
 
 
 @pytest.mark.parametrize("deviation", [1.5, 4.0])
 def test_noise_has_the_spread_asked_for(deviation: float) -> None:
     camera = lens((320, 240))
-    noise = SensorNoise(camera, deviation, 3)
+    noise = optics.SensorNoise(camera, deviation, 3)
     grey = np.full((240, 320, 3), 128, dtype=np.uint8)
     noisy = noise.add(grey, 0).astype(float)
     assert abs(noisy.mean() - 128) < 0.1
@@ -389,10 +384,10 @@ def test_noise_has_the_spread_asked_for(deviation: float) -> None:
 def test_motion_blur_spreads_only_along_the_motion() -> None:
     image = np.zeros((41, 41), dtype=np.uint8)
     image[20, 20] = 255
-    smeared = motion_blur(image, (12.0, 0.0))
+    smeared = optics.motion_blur(image, (12.0, 0.0))
     assert np.ptp(np.flatnonzero(smeared.sum(axis=0))) >= 10
     assert np.ptp(np.flatnonzero(smeared.sum(axis=1) > 20)) <= 2
-    assert motion_blur(image, (0.3, 0.0)) is image
+    assert optics.motion_blur(image, (0.3, 0.0)) is image
 
 
 @pytest.mark.parametrize(
@@ -405,9 +400,9 @@ def test_every_fault_of_the_sensor_changes_the_picture(sensor: Sensor) -> None:
     image = np.zeros((120, 160, 3), dtype=np.uint8)
     image[40:80, 50:110] = (40, 120, 220)
     clean = Sensor(noise=0.0, defocus_px=0.0)
-    same = through_sensor(image, clean, SensorNoise(camera, 0.0, 1), 0)
+    same = optics.through_sensor(image, clean, optics.SensorNoise(camera, 0.0, 1), 0)
     assert np.array_equal(same, image)
-    faulty = through_sensor(image, sensor, SensorNoise(camera, sensor.noise, 1), 0)
+    faulty = optics.through_sensor(image, sensor, optics.SensorNoise(camera, sensor.noise, 1), 0)
     assert not np.array_equal(faulty, image)
 
 

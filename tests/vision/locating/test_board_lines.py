@@ -16,19 +16,7 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
-from vision.locating.lattice import (
-    BoardSighting,
-    Edges,
-    KnownPoints,
-    MarkerSighting,
-    board_near,
-    candidate_boards,
-    candidate_rotations,
-    fit_to_lines,
-    is_ambiguous,
-    run_to_end,
-    symmetric_poses,
-)
+from vision.locating import lattice
 from vision.locating.location import locate
 from vision.locating.tracking import LineTracker, TrackedTable
 
@@ -42,7 +30,7 @@ ALL_SHOWN = (2 * 8 * 7 + 2 * 2 * 7) / (2 * 8 * 7)
 SQUARE_SHOWN = 1 / (2 * 8 * 7)
 
 
-def seen(segments: list[Segment], pose: Pose = POSE, surface: GridSurface = BOARD) -> Edges:
+def seen(segments: list[Segment], pose: Pose = POSE, surface: GridSurface = BOARD) -> lattice.Edges:
     return edges_of(CAMERA, pose, segments, surface.height_mm)
 
 
@@ -60,7 +48,7 @@ def off_mm(found: Pose, true: Pose = POSE, surface: GridSurface = BOARD) -> floa
 
 
 def visibility(segments: list[Segment]) -> float:
-    found = fit_to_lines(seen(segments), CAMERA, POSE, BOARD)
+    found = lattice.fit_to_lines(seen(segments), CAMERA, POSE, BOARD)
     assert found is not None
     return found.visibility
 
@@ -124,7 +112,7 @@ def test_an_edge_runs_along_a_side_within_two_degrees(turn_deg: float, counts: b
     turn = np.radians(turn_deg)
     turned = middle + ends @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     edges = edges_at(CAMERA, [*seen(rest).ends_px, turned])
-    found = fit_to_lines(edges, CAMERA, POSE, BOARD)
+    found = lattice.fit_to_lines(edges, CAMERA, POSE, BOARD)
     assert found is not None
     shown = found.visibility - (ALL_SHOWN - SQUARE_SHOWN)
     assert shown == pytest.approx(0.1 * SQUARE_SHOWN if counts else 0.0, abs=2e-4)
@@ -132,18 +120,18 @@ def test_an_edge_runs_along_a_side_within_two_degrees(turn_deg: float, counts: b
 
 @pytest.mark.parametrize("surface", [BOARD, LONG])
 def test_a_pose_is_fitted_to_the_lines_from_nearby(surface: GridSurface) -> None:
-    found = fit_to_lines(seen(grid_of(surface), surface=surface), CAMERA, moved(POSE, 2.0, -3.0, 0.4), surface)
+    found = lattice.fit_to_lines(seen(grid_of(surface), surface=surface), CAMERA, moved(POSE, 2.0, -3.0, 0.4), surface)
     assert found is not None
     assert off_mm(found.pose, surface=surface) < 0.02
     assert found.error_px < 0.01
     assert found.is_clear
-    assert not BoardSighting(POSE, 0.44, 0.0).is_clear
+    assert not lattice.BoardSighting(POSE, 0.44, 0.0).is_clear
 
 
 def test_edges_off_their_lines_hardly_bend_the_pose_and_known_points_do_by_their_weight() -> None:
     bent = [line(1, 3.06, 2, 3.06), line(4, 5.06, 5, 5.06)]
     rest = [one for one in LINES if one not in (line(1, 3, 2, 3), line(4, 5, 5, 5))]
-    found = fit_to_lines(seen([*rest, *bent]), CAMERA, POSE, BOARD)
+    found = lattice.fit_to_lines(seen([*rest, *bent]), CAMERA, POSE, BOARD)
     assert found is not None
     assert 0.002 < off_mm(found.pose) < 0.08
     assert found.error_px > 0.2
@@ -151,8 +139,8 @@ def test_edges_off_their_lines_hardly_bend_the_pose_and_known_points_do_by_their
     pixels = project(CAMERA, moved(POSE, 3.0, 0.0), corners)
     offs = []
     for weight in (3.0, 30.0, 3000.0):
-        known = KnownPoints(corners, pixels, np.full(len(corners), weight))
-        pulled = fit_to_lines(seen(LINES), CAMERA, POSE, BOARD, known)
+        known = lattice.KnownPoints(corners, pixels, np.full(len(corners), weight))
+        pulled = lattice.fit_to_lines(seen(LINES), CAMERA, POSE, BOARD, known)
         assert pulled is not None
         offs.append(off_mm(pulled.pose))
     assert offs[0] < 0.3 < offs[1] < offs[2]
@@ -164,7 +152,7 @@ def test_the_error_is_that_of_the_fitted_pose() -> None:
     bent = [line(at, row + 0.09, at + 1, row + 0.09) for row in (2, 4) for at in range(7)]
     straight = [line(at, row, at + 1, row) for row in (2, 4) for at in range(7)]
     rest = [one for one in LINES if one not in straight]
-    found = fit_to_lines(seen([*rest, *bent]), CAMERA, POSE, BOARD)
+    found = lattice.fit_to_lines(seen([*rest, *bent]), CAMERA, POSE, BOARD)
     assert found is not None
     assert off_mm(found.pose) < 0.02
     assert found.error_px < 0.01
@@ -173,25 +161,25 @@ def test_the_error_is_that_of_the_fitted_pose() -> None:
 def test_sixteen_ends_of_edges_are_the_fewest_for_a_pose() -> None:
     few = [line(0, 0, 7, 0), line(0, 7, 7, 7), line(0, 3, 7, 3), line(0, 5, 7, 5)]
     across = [line(0, 0, 0, 7), line(7, 0, 7, 7), line(2, 0, 2, 7), line(5, 0, 5, 7)]
-    found = fit_to_lines(seen(few + across), CAMERA, moved(POSE, 1.0, 1.0), BOARD)
+    found = lattice.fit_to_lines(seen(few + across), CAMERA, moved(POSE, 1.0, 1.0), BOARD)
     assert found is not None
     assert off_mm(found.pose) < 0.05
-    assert fit_to_lines(seen(few + across[1:]), CAMERA, POSE, BOARD) is None
-    assert fit_to_lines(seen([]), CAMERA, POSE, BOARD) is None
+    assert lattice.fit_to_lines(seen(few + across[1:]), CAMERA, POSE, BOARD) is None
+    assert lattice.fit_to_lines(seen([]), CAMERA, POSE, BOARD) is None
 
 
 @pytest.mark.parametrize("step", some([(1, 0), (-1, 0), (0, 1), (0, -1)]))
 def test_a_board_squares_away_is_chosen_if_clearly_more_of_it_is_visible(step: tuple[int, int]) -> None:
     for squares in (1, 2):
         off = moved(POSE, squares * 40.0 * step[0], squares * 40.0 * step[1])
-        found = board_near(seen(LINES), CAMERA, off, BOARD)
+        found = lattice.board_near(seen(LINES), CAMERA, off, BOARD)
         assert found is not None
         assert off_mm(found.pose) < 0.05
         assert found.visibility == pytest.approx(ALL_SHOWN, abs=1e-3)
-    here = board_near(seen(LINES), CAMERA, POSE, BOARD)
+    here = lattice.board_near(seen(LINES), CAMERA, POSE, BOARD)
     assert here is not None
     assert off_mm(here.pose) < 0.05
-    assert board_near(seen([]), CAMERA, POSE, BOARD) is None
+    assert lattice.board_near(seen([]), CAMERA, POSE, BOARD) is None
 
 
 @pytest.mark.parametrize(("hidden", "moves"), [(4, False), (5, True)])
@@ -199,7 +187,7 @@ def test_a_board_moves_by_a_square_only_for_a_clear_gain_in_visibility(hidden: i
     """One more row of squares fits the board here or a square farther; here part of its near rim is hidden."""
     row = [line(at, 7, at, 8) for at in range(8)] + [line(at, 8, at + 1, 8) for at in range(7)]
     gone = [line(at, 0, at + 1, 0) for at in range(hidden)]
-    found = board_near(seen([one for one in [*LINES, *row] if one not in gone]), CAMERA, POSE, BOARD)
+    found = lattice.board_near(seen([one for one in [*LINES, *row] if one not in gone]), CAMERA, POSE, BOARD)
     assert found is not None
     assert (off_mm(found.pose) > 30) == moves
     assert (off_mm(found.pose) < 1) != moves
@@ -214,19 +202,21 @@ def test_a_board_is_found_among_all_edges(surface: GridSurface, pose: Pose) -> N
         -40, 40, (25, 2, 2)
     )
     edges = edges_at(CAMERA, [*seen(grid_of(surface), pose, surface).ends_px, *strays])
-    best, *others = run_to_end(candidate_boards(edges, CAMERA, surface))
+    best, *others = lattice.run_to_end(lattice.candidate_boards(edges, CAMERA, surface))
     assert best.is_clear
-    assert min(off_mm(one, pose, surface) for one in symmetric_poses(best.pose, surface)) < 0.1
-    assert len(symmetric_poses(best.pose, surface)) == (4 if surface is BOARD else 2)
+    assert min(off_mm(one, pose, surface) for one in lattice.symmetric_poses(best.pose, surface)) < 0.1
+    assert len(lattice.symmetric_poses(best.pose, surface)) == (4 if surface is BOARD else 2)
     assert all(one.visibility <= best.visibility for one in others)
 
 
-def marker_beside(surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, turn_deg: float = 0.0) -> MarkerSighting:
+def marker_beside(
+    surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, turn_deg: float = 0.0
+) -> lattice.MarkerSighting:
     """A marker left of the board's far left corner, or how one is seen that is larger or turned."""
     centre_mm = np.array([surface.bounds_mm.left_mm - 30.0, surface.bounds_mm.far_mm - 18.0, 0.0])
     turn = np.radians(turn_deg) + np.pi * np.array([3, 1, -1, -3]) / 4
     corners_mm = centre_mm + side_mm / np.sqrt(2) * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(4)])
-    return MarkerSighting(project(CAMERA, pose, corners_mm), 36.0, centre_mm)
+    return lattice.MarkerSighting(project(CAMERA, pose, corners_mm), 36.0, centre_mm)
 
 
 @pytest.mark.parametrize(
@@ -246,11 +236,19 @@ def marker_beside(surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, tu
 def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSurface, true: Pose) -> None:
     edges = seen(grid_of(surface), true, surface)
     marker = marker_beside(surface, true)
-    best = run_to_end(candidate_boards(edges, CAMERA, surface))[0]
-    assert off_mm(run_to_end(candidate_boards(edges, CAMERA, surface, [marker]))[0].pose, best.pose, surface) < 0.1
+    best = lattice.run_to_end(lattice.candidate_boards(edges, CAMERA, surface))[0]
+    assert (
+        off_mm(
+            lattice.run_to_end(lattice.candidate_boards(edges, CAMERA, surface, [marker]))[0].pose, best.pose, surface
+        )
+        < 0.1
+    )
     farther = moved(true, 2.7 * surface.cell_mm, 0.0)
     lying = [marker_beside(surface, farther), marker]
-    assert off_mm(run_to_end(candidate_boards(edges, CAMERA, surface, lying))[0].pose, best.pose, surface) < 0.1
+    assert (
+        off_mm(lattice.run_to_end(lattice.candidate_boards(edges, CAMERA, surface, lying))[0].pose, best.pose, surface)
+        < 0.1
+    )
 
 
 @pytest.mark.parametrize(
@@ -263,34 +261,34 @@ def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSu
     ],
     ids=["elsewhere", "nearer", "farther", "turned"],
 )
-def test_a_board_that_contradicts_the_only_marker_is_not_found(marker: MarkerSighting) -> None:
-    found = run_to_end(candidate_boards(seen(LINES), CAMERA, BOARD, [marker]))
-    assert not [one for one in found if min(off_mm(each) for each in symmetric_poses(one.pose, BOARD)) < 30]
+def test_a_board_that_contradicts_the_only_marker_is_not_found(marker: lattice.MarkerSighting) -> None:
+    found = lattice.run_to_end(lattice.candidate_boards(seen(LINES), CAMERA, BOARD, [marker]))
+    assert not [one for one in found if min(off_mm(each) for each in lattice.symmetric_poses(one.pose, BOARD)) < 30]
 
 
 @pytest.mark.parametrize("turn_deg", [0.0, 4.0, -8.0])
 def test_a_blurred_or_carelessly_laid_marker_may_be_a_little_off(turn_deg: float) -> None:
     marker = marker_beside(BOARD, POSE, turn_deg=turn_deg)
     off_px = np.random.default_rng(3).normal(0, 0.7, (4, 2))
-    blurred = MarkerSighting(marker.corners_px + off_px, marker.side_mm, marker.centre_mm)
-    best = run_to_end(candidate_boards(seen(LINES), CAMERA, BOARD, [blurred]))[0]
-    assert min(off_mm(each) for each in symmetric_poses(best.pose, BOARD)) < 0.1
+    blurred = lattice.MarkerSighting(marker.corners_px + off_px, marker.side_mm, marker.centre_mm)
+    best = lattice.run_to_end(lattice.candidate_boards(seen(LINES), CAMERA, BOARD, [blurred]))[0]
+    assert min(off_mm(each) for each in lattice.symmetric_poses(best.pose, BOARD)) < 0.1
 
 
 def test_a_board_as_deep_as_a_fifth_of_the_picture_is_found() -> None:
     far = looking_at(1500.0, 10.0, -70.0)
-    best = run_to_end(candidate_boards(seen(LINES, far), CAMERA, BOARD))[0]
+    best = lattice.run_to_end(lattice.candidate_boards(seen(LINES, far), CAMERA, BOARD))[0]
     assert best.is_clear
-    assert min(off_mm(one, far) for one in symmetric_poses(best.pose, BOARD)) < 0.5
+    assert min(off_mm(one, far) for one in lattice.symmetric_poses(best.pose, BOARD)) < 0.5
 
 
 def test_two_boards_nearly_as_clear_in_two_places_are_ambiguous() -> None:
-    board = BoardSighting(POSE, 1.0, 0.0)
+    board = lattice.BoardSighting(POSE, 1.0, 0.0)
     aside, near = moved(POSE, 30.0, 0.0), moved(POSE, 15.0, 0.0)
-    assert is_ambiguous(board, [BoardSighting(aside, 0.96, 0.0)], BOARD)
-    assert not is_ambiguous(board, [BoardSighting(aside, 0.94, 0.0)], BOARD)
-    assert not is_ambiguous(board, [BoardSighting(near, 0.99, 0.0)], BOARD)
-    assert not is_ambiguous(board, [], BOARD)
+    assert lattice.is_ambiguous(board, [lattice.BoardSighting(aside, 0.96, 0.0)], BOARD)
+    assert not lattice.is_ambiguous(board, [lattice.BoardSighting(aside, 0.94, 0.0)], BOARD)
+    assert not lattice.is_ambiguous(board, [lattice.BoardSighting(near, 0.99, 0.0)], BOARD)
+    assert not lattice.is_ambiguous(board, [], BOARD)
 
 
 @pytest.mark.parametrize(("reduction", "within_px"), [(1, 0.3), (2, 0.55)])
@@ -298,7 +296,7 @@ def test_edges_are_located_and_sorted_by_length(reduction: int, within_px: float
     image = np.full((720, 960), 60, dtype=np.uint8)
     image[150:600, 496:504] = 230
     image[96:104, 100:300] = 230
-    edges = Edges.detect(image, CAMERA, reduction)
+    edges = lattice.Edges.detect(image, CAMERA, reduction)
     lengths = np.linalg.norm(edges.ends_px[:, 1] - edges.ends_px[:, 0], axis=1)
     assert (np.diff(lengths) <= 0).all()
     upright = edges.ends_px[lengths > 400]
@@ -310,14 +308,14 @@ def test_edges_are_located_and_sorted_by_length(reduction: int, within_px: float
     for name in ("rays", "planes", "middles", "lengths"):
         assert getattr(edges, name) == pytest.approx(getattr(again, name), abs=1e-9)
     assert len(edges.chosen(slice(3)).lengths) == len(edges.chosen(np.array([3, 0, 2])).planes) == 3
-    assert len(Edges.detect(np.full((720, 960), 60, np.uint8), CAMERA).lengths) == 0
+    assert len(lattice.Edges.detect(np.full((720, 960), 60, np.uint8), CAMERA).lengths) == 0
 
 
 def test_edges_shorter_than_eight_pixels_are_left_out() -> None:
     image = np.full((720, 960), 60, dtype=np.uint8)
     for number, long_px in enumerate((6, 7, 10, 14)):
         image[100:106, 100 + 60 * number : 100 + 60 * number + long_px] = 230
-    lengths = np.linalg.norm(np.diff(Edges.detect(image, CAMERA).ends_px, axis=1)[:, 0], axis=1)
+    lengths = np.linalg.norm(np.diff(lattice.Edges.detect(image, CAMERA).ends_px, axis=1)[:, 0], axis=1)
     assert lengths.min() >= 8.0
 
 
@@ -341,7 +339,7 @@ def test_the_misalignment_of_an_edge_is_its_angle_to_a_direction_at_its_middle()
 @pytest.mark.parametrize(("tilt_deg", "found"), [(0.0, True), (40.0, True), (70.0, True), (75.0, False)])
 def test_the_sides_of_a_board_give_its_rotation_unless_it_is_seen_too_flat(tilt_deg: float, found: bool) -> None:
     pose = looking_at(550.0 if tilt_deg == 0 else 900.0, tilt_deg, -60.0)
-    rotations = candidate_rotations(seen(LINES, pose))
+    rotations = lattice.candidate_rotations(seen(LINES, pose))
 
     def off_deg(rotation: np.ndarray) -> float:
         alike = np.abs(rotation[:, :2].T @ pose.rotation[:, :2]).max(axis=0).min()
@@ -388,7 +386,7 @@ def test_a_board_is_found_by_its_lines_the_first_player_at_the_lower_edge(pictur
 
 
 def test_the_earlier_pose_decides_the_orientation(picture, camera, unmarked, pose):
-    for before in symmetric_poses(pose, unmarked.board):
+    for before in lattice.symmetric_poses(pose, unmarked.board):
         found = locate(picture, camera, unmarked, previous=before).pose
         assert board_error_mm(camera, unmarked.board, found, before) < WITHIN_MM
 
@@ -421,9 +419,9 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
             ends[:, axis] = ends[0, axis] + line * surface.cell_mm
             first, second = np.round(project(camera, pose, ends)).astype(int).tolist()
             cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
-    found = run_to_end(candidate_boards(Edges.detect(grey, camera), camera, surface))[0]
+    found = lattice.run_to_end(lattice.candidate_boards(lattice.Edges.detect(grey, camera), camera, surface))[0]
     assert found.is_clear
-    poses = symmetric_poses(found.pose, surface)
+    poses = lattice.symmetric_poses(found.pose, surface)
     assert len(poses) == 2
     assert min(board_error_mm(camera, surface, each, pose) for each in poses) < 2 * WITHIN_MM
 
