@@ -1,4 +1,4 @@
-"""Helpers for building sentences: lists, counts, capital letters, and suggestions for misspelt names."""
+"""Sentences that can be translated (``Phrase``), and their parts: lists, counts, suggestions for misspelt names."""
 
 from __future__ import annotations
 

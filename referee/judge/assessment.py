@@ -33,7 +33,10 @@ class Judgement(NamedTuple, Generic[StateT, TurnT]):
 
 @dataclass(frozen=True)
 class Assessment(Case[StateT, TurnT]):
-    """A resting table compared with the belief, and what best explains it. Its other methods give verdicts."""
+    """A resting table compared with the belief, and what best explains it.
+
+    Methods that return a judgement give verdicts.
+    """
 
     belief: Belief[StateT, TurnT]
     trigger: Trigger

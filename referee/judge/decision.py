@@ -1,4 +1,4 @@
-"""Everything that could explain a table, which explanation is best, by how much, and which turns that accepts.
+"""Decides which explanation of a table is best and by how much, and which turns follow from it.
 
 Pure; sentences for people are written elsewhere.
 """

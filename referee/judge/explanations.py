@@ -1,7 +1,7 @@
 """What could have happened since the last belief: each explanation the engine allows, scored against what was seen.
 
 An explanation is nothing, part of a turn, a turn, two turns in a row, or one and part of the next. Those that look
-alike are ordered by where a piece was put down on its way.
+alike are ordered by where a piece was put down on its way. Of three turns it is only said whether they would do.
 """
 
 import enum

@@ -1,6 +1,7 @@
-"""The judge's rules for a table: accept a turn, name a fault, ask, or nothing is new.
+"""The judge's rules for turns: when one is accepted, a fault named, a question asked, or nothing new.
 
-Functions that begin with ``answers`` are ordered tables of these rules: of the judgements they yield, the first counts.
+Functions with ``answers_to`` in their names are ordered tables of these rules: of the judgements they yield, the first
+counts.
 """
 
 from collections.abc import Callable, Iterator, Sequence

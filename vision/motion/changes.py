@@ -31,7 +31,7 @@ class ChangeSettings:
     """When a region counts as changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows the effect."""
 
     changed_pixels: int = 2
-    """Minimum number of such pixels in a region."""
+    """Minimum number of pixels in a region that differ (``vision.sampling.differing``)."""
     changed_beside_pixels: int = 6
     """The same beside a surface with places: it is large, and only hands and other things matter there."""
     marker_grown: float = 1.25

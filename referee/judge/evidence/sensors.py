@@ -1,4 +1,7 @@
-"""Decisions about places that only sensors report on, or where a sensor contradicts the camera. Pure."""
+"""Decides for a trigger, and says what sensors add: places that they alone know, or where they contradict the camera.
+
+Pure.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
