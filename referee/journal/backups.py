@@ -27,7 +27,6 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP})
 
 _CHECK_EVERY_S = 3600.0
 """How often, in seconds, to check whether a new day has begun."""
-_NO_ROOM = "no room on the disk for the copy {target}: free some space"
 
 
 def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None:

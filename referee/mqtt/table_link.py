@@ -51,7 +51,9 @@ _GOODBYE_S = 2.0  # for the last message to leave
 _MOST_AT_WORK = 64  # commands at once; more are dropped
 _LATE_EVENTS_S = 5.0
 """How often, in seconds, the journal is read even if nothing was shown: the disk may have been full for a while."""
-_FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" under [mqtt].'
+_FORBIDDEN = Phrase(
+    'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" under [mqtt].'
+)
 
 
 class TableLink:
