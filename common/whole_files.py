@@ -23,7 +23,7 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
     if not is_small or len(data) > most_bytes:
         raise OSError(
             errno.EFBIG,
-            Phrase("it is larger than {part} MiB, so it is another file", f"{most_bytes / 1024**2:g}"),
+            Phrase("it is larger than {most_mib} MiB, so it is another file", f"{most_bytes / 1024**2:g}"),
             str(path),
         )
     return data

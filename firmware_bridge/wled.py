@@ -357,7 +357,7 @@ class WledNetwork:
                 where,
                 error.strerror,
             )
-        return WledError("{where} does not take lights: {part}; run `./run doctor`", where, error.strerror or error)
+        return WledError("{where} does not take lights: {reason}; run `./run doctor`", where, error.strerror or error)
 
 
 def _is_address(host: str) -> bool:

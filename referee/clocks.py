@@ -68,7 +68,7 @@ class TimeControl:
         """Refuse impossible times."""
         if not 0 < self.base_s <= _MOST_MINUTES * 60:
             raise ClockError(
-                "a clock of {part} minutes; expected more than 0 and at most a day", f"{self.base_s / 60:g}"
+                "a clock of {minutes} minutes; expected more than 0 and at most a day", f"{self.base_s / 60:g}"
             )
         if self.mode in _WITH_BONUS and not 0 < self.bonus_s <= self.base_s:
             raise ClockError(

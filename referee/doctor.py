@@ -165,7 +165,7 @@ def check_opencv() -> Iterator[Finding]:
     registry = cv2.videoio_registry
     backends = [registry.getBackendName(backend) for backend in registry.getCameraBackends()]
     yield Finding.ok(
-        "OpenCV", Phrase("{version}, cameras through {part}", cv2.__version__, ", ".join(backends) or "nothing")
+        "OpenCV", Phrase("{version}, cameras through {backends}", cv2.__version__, ", ".join(backends) or "nothing")
     )
     if sys.platform == "linux" and "V4L2" not in backends:
         yield Finding.note("OpenCV", "this build cannot open USB cameras (no V4L2)", "use another OpenCV build")
@@ -413,7 +413,7 @@ def check_journal(
             "journal", Phrase("{path} may not be written", path), "change its rights, or give another --journal"
         )
     free = free_bytes(folder)
-    amount = Phrase("{part} MiB are free in {folder}", f"{free / 1024 / 1024:.0f}", folder)
+    amount = Phrase("{free_mib} MiB are free in {folder}", f"{free / 1024 / 1024:.0f}", folder)
     if free < NO_ROOM_BYTES:
         yield Finding.fault("disk", amount, "make room: without it events are kept in memory only")
     elif free < LITTLE_ROOM_BYTES:

@@ -175,9 +175,7 @@ def _common_size(images: Sequence[Image]) -> tuple[int, int]:
     sizes = sorted({(image.shape[1], image.shape[0]) for image in images})
     if len(sizes) > 1:
         listed = ", ".join(f"{width} x {height}" for width, height in sizes)
-        raise CalibrationError(
-            "the pictures differ in size ({listed}); take all with one camera at one setting", listed
-        )
+        raise CalibrationError("the pictures differ in size ({sizes}); take all with one camera at one setting", listed)
     return sizes[0]
 
 
@@ -351,7 +349,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
         raise CalibrationError("{source} is not a calibration; make one with: ./run hardware calibrate", source)
     if data.get("version") != _VERSION:
         raise CalibrationError(
-            "{source} has version {get!r}, this program reads {version}; calibrate again",
+            "{source} has version {got!r}, this program reads {version}; calibrate again",
             source,
             data.get("version"),
             _VERSION,

@@ -218,7 +218,7 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
 def _check_size(size: tuple[int, int], name: str, most_pixels: int) -> None:
     if size[0] * size[1] > most_pixels:
         raise FrameError(
-            "{name} has {size} x {size_2} pixels; {part} million are the most",
+            "{name} has {width} x {height} pixels; {most_millions} million are the most",
             name,
             size[0],
             size[1],
@@ -239,7 +239,7 @@ def read_image(path: Path) -> bytes:
     size_bytes = max(len(data), path.stat().st_size)
     if size_bytes > MOST_FILE_BYTES:
         raise FrameError(
-            "{path} has {part} MiB; {part_2} MiB are the most of a picture",
+            "{path} has {size_mib} MiB; {most_mib} MiB are the most of a picture",
             path,
             size_bytes >> 20,
             MOST_FILE_BYTES >> 20,

@@ -50,13 +50,13 @@ class Director:
         listed = number_players(players)
         if not 2 <= len(listed) <= MOST_PLAYERS:
             raise TournamentError(
-                "{listed} players were named; a tournament has 2 to {most_players}", len(listed), MOST_PLAYERS
+                "{number} players were named; a tournament has 2 to {most_players}", len(listed), MOST_PLAYERS
             )
         needed = _SYSTEMS[system].rounds_needed(len(listed))
         rounds = rounds or needed
         if system is System.ROUND_ROBIN and rounds % needed:
             raise TournamentError(
-                "a round robin of {listed} has {needed} rounds, or a multiple of that", len(listed), needed
+                "a round robin of {number} has {needed} rounds, or a multiple of that", len(listed), needed
             )
         if not 1 <= rounds <= MOST_ROUNDS:
             raise TournamentError("{rounds} rounds were asked for; expected 1 to {most_rounds}", rounds, MOST_ROUNDS)

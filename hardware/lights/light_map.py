@@ -99,7 +99,7 @@ def _map_problems(light_map: LightMap) -> Iterator[str]:
             elif number >= light_map.lights:
                 yield (
                     Phrase(
-                        "{use} has light {number}, and a strip of {lights} lights ends with light {part}",
+                        "{use} has light {number}, and a strip of {lights} lights ends with light {last_light}",
                         use,
                         number,
                         light_map.lights,

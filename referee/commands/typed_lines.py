@@ -110,7 +110,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return Correct(by, read_squares(game, rest))
         case "turn" | "roll" | "correct":
             raise CorrectionError("Something is missing after {word!r}; {says_more}", word, _SAYS_MORE)
-    raise CorrectionError("{strip!r} is not understood; {says_more}", line.strip(), _SAYS_MORE)
+    raise CorrectionError("{text!r} is not understood; {says_more}", line.strip(), _SAYS_MORE)
 
 
 class TypedLines:

@@ -138,7 +138,7 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
 
 def _expectation(advice: Advice) -> str:
     if advice.unit == "win":
-        what = Phrase("Chance of winning: {part}%", f"{100 * advice.expected:.0f}")
+        what = Phrase("Chance of winning: {percent}%", f"{100 * advice.expected:.0f}")
     elif advice.unit == "squares":
         what = Phrase("Expected: {expected} filled squares", f"{advice.expected:.0f}")
     else:

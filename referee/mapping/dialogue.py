@@ -123,7 +123,7 @@ class AssignmentBySquare(_SensorAssignment):
         if word in _SKIP and self.place is not None:
             self.passed.append(self.place)
             return Phrase("{passed} has no switch.", self.passed[-1])
-        return Phrase("{strip!r} is not possible here. {help}", text.strip(), self.HELP)
+        return Phrase("{text!r} is not possible here. {help}", text.strip(), self.HELP)
 
 
 @dataclass
@@ -226,7 +226,7 @@ class LightAssignment:
     @property
     def prompt(self) -> str:
         """The question about the current light."""
-        return Phrase("Light {light} of 0 to {part}: which square? ", self.light, self.lights - 1)
+        return Phrase("Light {light} of 0 to {last_light}: which square? ", self.light, self.lights - 1)
 
     HELP = (
         "Type the square where a light shines, such as a1. Enter alone: no square. status: the status light. "

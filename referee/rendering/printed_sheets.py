@@ -134,7 +134,7 @@ def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, in
         raise PrintError(str(error)) from error
     known = len(family.bytesList)
     if not 0 <= marker_id < known:
-        raise PrintError("{dictionary} has no marker {marker_id}; it has 0 to {part}", dictionary, marker_id, known - 1)
+        raise PrintError("{dictionary} has no marker {marker_id}; it has 0 to {last}", dictionary, marker_id, known - 1)
     count = family.markerSize + 2
     image = cv2.aruco.generateImageMarker(family, marker_id, count)
     return np.asarray(np.asarray(image).reshape(count, count) < 128, dtype=np.int8)
@@ -164,7 +164,7 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
     down = int((room_below_heading + _GAP_MM) // (card + _LABEL_HEIGHT_MM + _GAP_MM))
     if across < 1 or down < 1:
         raise PrintError(
-            "a marker of {side_mm} mm with its border needs {card} mm; {paper} has {part} x {part_2} "
+            "a marker of {side_mm} mm with its border needs {card} mm; {paper} has {width_mm} x {height_mm} "
             "mm for it. Make markers.side smaller",
             f"{markers.side_mm:g}",
             f"{card:.1f}",

@@ -453,7 +453,7 @@ async def save_seen_times_if_due(access: Access) -> None:
 
 
 async def _whole_body(request: Request, most_bytes: int) -> bytes:
-    too_long = HTTPException(413, Phrase("That is too long: more than {part} kB.", most_bytes // 1024))
+    too_long = HTTPException(413, Phrase("That is too long: more than {most_kb} kB.", most_bytes // 1024))
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most_bytes:
         raise too_long

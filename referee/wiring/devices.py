@@ -167,7 +167,7 @@ class Controller:
             case Lost():
                 self._forget_switches()
             case FaultReported(text=text, code=code):
-                self._say_once(Phrase("The board says: {part}.", text or Phrase("fault {code}", code)))
+                self._say_once(Phrase("The board says: {message}.", text or Phrase("fault {code}", code)))
             case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
                 self._say_once(Phrase("The board says: {text}", text))
             case EventsDropped(presses=presses) if presses:
@@ -546,7 +546,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     except BridgeError as error:
         yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")
         return
-    yield Finding.ok("board", Phrase("{part}: {describe}", port or Phrase("a board"), _describe(welcome)))
+    yield Finding.ok("board", Phrase("{port}: {description}", port or Phrase("a board"), _describe(welcome)))
     for mismatch in find_mismatches(welcome, plan):
         yield Finding.fault("board", mismatch, "docs/microcontroller.md explains it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
@@ -569,7 +569,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     leds = info.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
     what = Phrase(
-        "{wled_host}: WLED {get}, {part} lights",
+        "{wled_host}: WLED {version}, {lights} lights",
         plan.wled_host,
         info.get("ver", Phrase("of some version")),
         count or Phrase("some"),
@@ -579,7 +579,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
         return Finding.fault(
             "WLED",
             Phrase(
-                "{wled_host}: WLED {get}, {part} lights; {problem}",
+                "{wled_host}: WLED {version}, {lights} lights; {problem}",
                 plan.wled_host,
                 info.get("ver", Phrase("of some version")),
                 count or Phrase("some"),
@@ -608,7 +608,7 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
 def _describe(welcome: Welcome) -> str:
     version = ".".join(map(str, welcome.firmware))
     return Phrase(
-        "{part}, firmware {version}, {equipment}", welcome.board or Phrase("unnamed"), version, equipment(welcome)
+        "{board}, firmware {version}, {equipment}", welcome.board or Phrase("unnamed"), version, equipment(welcome)
     )
 
 
@@ -625,7 +625,7 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
         )
         if link.round_trip_s is None
         else Phrase(
-            "{part} ms there and back; {packets} packets received, {bad} damaged, {resent} resent",
+            "{round_trip} ms there and back; {packets} packets received, {bad} damaged, {resent} resent",
             f"{link.round_trip_s * 1000:.1f}",
             link.packets,
             bad,

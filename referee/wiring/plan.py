@@ -158,7 +158,7 @@ def _faults(sensor_map: SensorMap) -> Iterator[str]:
     for place, number in sensor_map.places.items():
         if not 0 <= number < sensor_map.switches:
             yield Phrase(
-                "{place} has switch {number}; there are switches 0 to {part}", place, number, sensor_map.switches - 1
+                "{place} has switch {number}; there are switches 0 to {last}", place, number, sensor_map.switches - 1
             )
         if number in taken:
             yield Phrase(

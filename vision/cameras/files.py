@@ -200,7 +200,7 @@ class VideoFile(Camera):
             if early_s > timeout_s:
                 self._held = newest
                 raise FrameTimeoutError(
-                    "{name}: the next frame is due in {part} s", self.name, f"{early_s - timeout_s:.2f}"
+                    "{name}: the next frame is due in {wait_s} s", self.name, f"{early_s - timeout_s:.2f}"
                 )
         return self._skip_missed(newest, self._clock() - self._offset_s)
 

@@ -122,7 +122,7 @@ def find_camera(camera_id: str, root: Path = Path("/")) -> str:
             "{fitting} cameras are {camera_id}: {there}; give the whole id of one", len(fitting), camera_id, there
         )
     raise CameraError(
-        "camera {camera_id} is not plugged in; there is {part}", camera_id, there or Phrase("no USB camera")
+        "camera {camera_id} is not plugged in; there is {others}", camera_id, there or Phrase("no USB camera")
     )
 
 

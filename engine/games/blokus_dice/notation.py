@@ -145,9 +145,7 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
                     text,
                     word,
                     column,
-                    Phrase(
-                        "{expected}, with squares from {name} to {name_2}", _EXPECTED, grid.names[0], grid.names[-1]
-                    ),
+                    Phrase("{expected}, with squares from {first} to {last}", _EXPECTED, grid.names[0], grid.names[-1]),
                 )
             if written.squares >> grid.index[word] & 1:
                 raise unreadable(text, word, column, Phrase("each square once"))

@@ -225,7 +225,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
         raise IllegalTurnError(
             Phrase(
                 "{turn} by {player} is not a turn of this game; expected one of {names} and "
-                "squares from {name} to {name_2}",
+                "squares from {first} to {last}",
                 format_turn(turn),
                 turn.player,
                 ", ".join(state.options.names),

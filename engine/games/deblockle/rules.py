@@ -115,7 +115,7 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
     first = turns[0]
     if any((t.player, t.start, t.top, t.end) != (first.player, first.start, first.top, first.end) for t in turns):
         listed = ", ".join(format_turn(turn) for turn in turns)
-        raise AmbiguousError(Phrase("{listed} don't leave the same appearance; ask which was played", listed))
+        raise AmbiguousError(Phrase("{turns} don't leave the same appearance; ask which was played", listed))
     rolled = {place for turn in turns for place in turn.rolled_to}
     return DeblockleTurn(
         first.player, first.start, tuple(sorted(rolled, key=SQUARE_OF.__getitem__)), first.top, first.end

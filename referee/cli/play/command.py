@@ -410,7 +410,7 @@ class PlaySession:
             raise PlayError(Phrase("Nothing can be claimed now."))
         if len(claims) > 1:
             listed = ", ".join(f"{each.player}:{each.kind}" for each in claims)
-            raise PlayError("several things can be claimed; type one of {listed}", listed)
+            raise PlayError("several things can be claimed; type one of {claims}", listed)
         self._announce(claims[0])
 
     def _save(self, name: str) -> None:
@@ -483,10 +483,10 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
         return found, Phrase("{number} legal turns. Type a number to play one.", len(turns))
     if not found and len(turns) > _MOST_SEARCHED:
         return found, Phrase(
-            "None of the first {searched} of {number} legal turns has {part!r} in it.", _MOST_SEARCHED, len(turns), part
+            "None of the first {searched} of {number} legal turns has {text!r} in it.", _MOST_SEARCHED, len(turns), part
         )
     if not found:
-        return found, Phrase("None of {number} legal turns has {part!r} in it.", len(turns), part)
+        return found, Phrase("None of {number} legal turns has {text!r} in it.", len(turns), part)
     if not part:
         return found, Phrase(
             "{some} of {number} legal turns; `turns PART` lists those with PART in them. Type a number to play one.",
@@ -494,7 +494,7 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
             len(turns),
         )
     return found, Phrase(
-        "{some} of {number} legal turns; those with {part!r} in them. Type a number to play one.",
+        "{some} of {number} legal turns; those with {text!r} in them. Type a number to play one.",
         len(found),
         len(turns),
         part,

@@ -102,10 +102,10 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
         raise EnrolmentError(
             either(
                 name == _SET_UP,
-                "{name} shows no clear piece on {missing} and {part} more of {places} squares: check that "
+                "{name} shows no clear piece on {missing} and {others} more of {places} squares: check that "
                 "this game's pieces are set up, the light, and that nothing covers them; for a start of "
                 "your own, use `./run pieces enrol`",
-                "{name} shows no clear piece on {missing} and {part} more of {places} squares: check that "
+                "{name} shows no clear piece on {missing} and {others} more of {places} squares: check that "
                 "this game's pieces are set up, the light, and that nothing covers them",
                 name,
                 missing[0],
