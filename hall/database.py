@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
 from referee.errors import HallStoreError
 
@@ -71,7 +72,9 @@ _PHRASE_FOLLOWS = "\x1f"
 
 def text_to_store(text: str) -> str:
     """Return a text to store in one piece, with its phrase if it has parts."""
-    return f"{text}{_PHRASE_FOLLOWS}{json.dumps(text.to_json())}" if isinstance(text, Phrase) and text.parts else text
+    # A table may send what no referee says.
+    bare = text.replace(_PHRASE_FOLLOWS, " ")
+    return f"{bare}{_PHRASE_FOLLOWS}{json.dumps(text.to_json())}" if isinstance(text, Phrase) and text.parts else bare
 
 
 def stored_text(stored: str) -> str:
@@ -82,7 +85,7 @@ def stored_text(stored: str) -> str:
     """
     english, _, phrase = stored.partition(_PHRASE_FOLLOWS)
     try:
-        return read_phrase(english, json.loads(phrase)) if phrase else english
+        return read_phrase(english, parse_json(phrase)) if phrase else english
     except ValueError:
         return english
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hall.copies import _MOST_SWEPT, MOST_JOURNALS
-from hall.database import SCHEMA, VERSION, Database, names_password
+from hall.database import SCHEMA, VERSION, Database, names_password, stored_text, text_to_store
 from hall.hall import Hall, Incoming, Sweeper
 from hall.tournament.director import Director
 from hall.tournament.values import Score, System
@@ -477,3 +477,9 @@ def test_the_command_refuses_a_password_that_everybody_could_read() -> None:
     assert done.exit_code == 2
     assert "~/.pgpass" in done.stderr
     assert "secret" not in done.output
+
+
+def test_a_text_with_the_mark_that_separates_phrases_is_read_back_without_it() -> None:
+    hostile = f"x\x1f{'[' * 100_000}"
+    assert stored_text(hostile) == "x"
+    assert stored_text(text_to_store(hostile)) == hostile.replace("\x1f", " ")
