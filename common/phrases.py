@@ -125,7 +125,7 @@ def read_phrase(english: str, value: object) -> str:
     'marker {number}'
     """
     try:
-        phrase = _read(value, _DEEPEST)
+        phrase, _ = _read(value, _DEEPEST)
     except (TypeError, ValueError, KeyError):
         return english
     return phrase if phrase == english else english
@@ -136,20 +136,26 @@ def phrase_json(text: str) -> list[object] | None:
     return text.to_json() if isinstance(text, Phrase) else None
 
 
-def _read(value: object, depth: int) -> str:
-    """Raises TypeError, ValueError or KeyError if the value is no phrase, or one that grows beyond measure."""
+def _read(value: object, depth: int) -> tuple[str, int]:
+    """Read a phrase with its cost: the characters of its templates, each as often as it is filled in.
+
+    Raises TypeError, ValueError or KeyError if the value is no phrase, or one that grows beyond measure. Texts alone
+    wouldn't show that: empty ones can be filled in, and translated, any number of times.
+    """
     if isinstance(value, str):
-        return value
+        return value, len(value)
     if not isinstance(value, list) or not 1 <= len(value) <= 2 or not isinstance(value[0], str) or depth < 1:
         raise TypeError("expected a template with its parts")
-    given = value[1] if len(value) == 2 else {}
+    template, given = value[0], value[1] if len(value) == 2 else {}
     if not isinstance(given, dict):
         raise TypeError("expected parts by name")
-    parts = {str(name): _read(part, depth - 1) for name, part in given.items()}
-    used = [name for name, _, _ in _placeholders(value[0])] if parts else []
-    if len(value[0]) + sum(len(parts[name]) for name in used) > _MOST_CHARACTERS:
+    if len(template) > _MOST_CHARACTERS:
         raise ValueError("expected a shorter phrase")
-    return Phrase._of(value[0], parts)
+    parts = {str(name): _read(part, depth - 1) for name, part in given.items()}
+    cost = len(template) + (sum(parts[name][1] for name, _, _ in _placeholders(template)) if parts else 0)
+    if cost > _MOST_CHARACTERS:
+        raise ValueError("expected a shorter phrase")
+    return Phrase._of(template, {name: part for name, (part, _) in parts.items()}), cost
 
 
 def _phrase(template: str, parts: Mapping[str, str]) -> Phrase:

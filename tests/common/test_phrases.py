@@ -202,6 +202,13 @@ def test_what_grows_beyond_measure_is_no_phrase() -> None:
     assert type(read_phrase("a", value)) is str
 
 
+def test_an_empty_text_that_is_filled_in_ever_so_often_is_no_phrase() -> None:
+    value: Any = ""
+    for _ in range(30):
+        value = ["{a}{a}", {"a": value}]
+    assert type(read_phrase("", value)) is str
+
+
 def test_a_part_that_is_missing_is_an_error() -> None:
     with pytest.raises(KeyError, match="place"):
         Phrase("{owner} on {place}", owner="gold")
