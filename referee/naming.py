@@ -17,6 +17,7 @@ from engine.api import Game
 from engine.values import EMPTY, Player
 
 _LETTERS = re.compile(r"[a-z]+")
+_NAMED = "{name!v}"
 _PROGRAM = re.compile(r"program \(\w+\)")
 """A program's name, which says how strong it is: no name for a sentence."""
 _IN_NOTATION = re.compile(r".*[\w.:='\"`-]"), re.compile(r"[\w=\"`]|:\S")
@@ -27,6 +28,15 @@ _JOINTS = frozenset({"", ", ", " and ", " or "})
 """What stands between the items of a list."""
 
 
+def as_name(name: str) -> Phrase:
+    """Return a name that stays as it is, also if it is a word of the program, or the side of another player.
+
+    >>> Names({"gold": "Teal", "teal": "Gold"})(Phrase("{player} wins.", as_name("Gold")))
+    'Gold wins.'
+    """
+    return Phrase(_NAMED, name)
+
+
 class Names:
     """Replaces sides by names. Before one of the ``pieces``, the nouns of a game, a side is a colour and stays.
 
@@ -35,9 +45,7 @@ class Names:
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
         shown = {side: one_line(name) for side, name in names.items()}
-        named = {
-            side: Phrase("{name!v}", name) for side, name in shown.items() if name and not _PROGRAM.fullmatch(name)
-        }
+        named = {side: as_name(name) for side, name in shown.items() if name and not _PROGRAM.fullmatch(name)}
         self._names = named | {side.capitalize(): name for side, name in named.items()}
         self._nouns = frozenset({*pieces, "one"})
 
@@ -57,6 +65,8 @@ class Names:
 
     def _named(self, before: str, part: str, after: str) -> str:
         """Put names into a part, which stands between these texts."""
+        if isinstance(part, Phrase) and part.template == _NAMED:
+            return part
         items = list(_items(part))
         if any(self._owner(item) for _, item in items):
             return _listed(self._by_owner(items))

@@ -5,7 +5,7 @@ import pytest
 from common.phrases import Phrase, joined, listed
 from engine.registry import load
 from referee.languages import sentences
-from referee.naming import Names
+from referee.naming import Names, as_name
 
 GERMAN = sentences("de")
 SHEETS = Names.of(load("number-drop"), {"p1": "Anna", "p2": "Hans-Peter"})
@@ -57,6 +57,8 @@ SURE = "I am not sure what {parts} show. Please have a look."
          "g1 is Ann's own star; its blocks leave on d2.",
          "g1 ist der eigene Stern von Ann; diese Blöcke gehen auf d2 hinaus."),
         (COLOURS, Phrase("{player} to play.", "Black"), "White to play.", "White ist am Zug."),
+        (COLOURS, Phrase("{name} ({side})", as_name("White"), "black"), "White (black)", "White (Schwarz)"),
+        (COLOURS, COLOURS(Phrase("{player} to play.", "Black")), "White to play.", "White ist am Zug."),
         (PROGRAM, Phrase("{player} to play.", "Teal"), "Teal to play.", "Türkis ist am Zug."),
         (Names({}), Phrase("{player} to play.", "P1"), "P1 to play.", "P1 ist am Zug."),
     ],

@@ -30,7 +30,7 @@ from referee.errors import PlayError
 from referee.journal.fold import after_step
 from referee.journal.results import outcome_sentence
 from referee.languages import Say
-from referee.naming import Names
+from referee.naming import Names, as_name
 
 PERSON = "person"
 _KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
@@ -190,7 +190,7 @@ class GameHistory:
     def display_name(self, player: Player) -> str:
         """Return a person's name with the side, or only the side if no name was given."""
         name = names_in(self.game, self.tags).get(player)
-        return player if name is None or program_word(name) else Phrase("{name} ({side})", name, player)
+        return player if name is None or program_word(name) else Phrase("{name} ({side})", as_name(name), player)
 
     @property
     def tell(self) -> Names:

@@ -14,6 +14,7 @@ from engine.printing import CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
+from referee.naming import as_name
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import DrawnBoard, letter_of, sheets_of
 from referee.session.feed import TableSnapshot, players_to_move
@@ -387,7 +388,7 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Callable[[str
         marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
         to_move = players_to_move(game, snapshot)
         for name, grid in sheets.items():
-            called = Phrase("{name!v}", snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
+            called = as_name(snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
             heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
             pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
