@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from common.phrases import Phrase
 from hall.hall import Incoming
 from hall.tournament.values import System
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
@@ -19,7 +20,7 @@ from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
-SENTENCE = "It is black's turn, not white's."
+SENTENCE = Phrase("It is {to_move}'s turn, not {player}'s.", "black", "white")
 IN_GERMAN = "Schwarz ist am Zug, nicht Weiß."
 VIEWS = (
     "/",

@@ -294,7 +294,7 @@ def show_lines(sightings: list[tuple[Edges, BoardSighting]], monkeypatch: pytest
 
     def show(at_pose: Pose | None = None) -> None:
         boards = [(edges, replace(one, pose=one.pose if at_pose is None else at_pose)) for edges, one in sightings]
-        monkeypatch.setattr("vision.locating.lines_and_markers.clear_boards", lambda *_: in_one_step(boards))
+        monkeypatch.setattr("vision.locating.lattice.clear_boards", lambda *_: in_one_step(boards))
 
     return show
 
