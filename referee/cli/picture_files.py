@@ -25,7 +25,7 @@ from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 from referee.commands.entries import dice_counts, start_states
 from referee.journal.fold import fold
 from referee.journal.reader import events_of_game
-from referee.judge.dice import pool_dice
+from referee.judge.dice import SeenDice, pool_dice
 from referee.judge.settings import JudgeSettings
 from referee.judge.starts import set_up_states, usual_appearance
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
@@ -443,13 +443,13 @@ def _print_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) ->
             console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)
 
 
-_NOT_RESTED = "the pictures ended before the dice lay flat and still in two of them; show more pictures"
+_PICTURES = 3
+"""The pictures in a row in which as many dice must be seen: one may be overlooked in two."""
+_NOT_RESTED = f"the pictures ended before the dice lay flat and still in {_PICTURES} of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
 """How long, in seconds, to wait for a picture: a USB camera takes a few to open."""
 _RESTING_SHARE = 0.12
 """The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
-_LEAST_PROBABILITY = 0.5
-"""Probability below which a value is no part of a roll: something without pips is likelier."""
 
 
 def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None, taught: Path | None = None) -> int:
@@ -518,7 +518,7 @@ def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> No
 
 
 def read_roll(camera: Camera, counts: Collection[int]) -> str:
-    """Wait until all visible dice have rested for two pictures, and return what they show, such as ``4,1``.
+    """Wait until all visible dice rest, and return what they show, such as ``4,1``.
 
     ``counts`` are the numbers of dice that a roll may have; empty if that isn't known. Raises FrameError if the
     pictures end before that, and the camera's errors.
@@ -526,56 +526,60 @@ def read_roll(camera: Camera, counts: Collection[int]) -> str:
     networks = shipped()
     before: tuple[photographs.DieInPicture, ...] | None = None
 
-    def look(frame: Frame) -> tuple[str, str | None]:
+    def look(frame: Frame) -> tuple[str, int, str | None]:
         nonlocal before
         dice, last = photographs.read_photograph(frame.image, networks, "the camera's picture"), before
         before = dice
         rests = last is not None and at_rest(last, dice)
         faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
-        obstacle = _obstacle_sentence(len(dice), sum(die.value is None for die in dice), counts)
-        if not obstacle and any(die.probability < _LEAST_PROBABILITY for die in dice):
-            obstacle = "not every die can be read; show dice with pips and nothing else, or type the roll"
-        return obstacle, faces
+        in_doubt = sum(die.probability < photographs.SURE_FROM for die in dice)
+        obstacle = _obstacle_sentence(len(dice), sum(die.value is None for die in dice), in_doubt, counts)
+        return obstacle, len(dice), faces
 
     return _first_roll(camera, look)
 
 
 def read_tray_roll(camera: Camera, reader: TableReader, counts: Collection[int]) -> str:
-    """Wait until all dice in the tray of a calibrated table have rested for two pictures; return what they show.
+    """Wait until all dice in the tray of a calibrated table rest; return what they show.
 
     ``counts`` is as in ``read_roll``. Raises FrameError if the pictures end before that, and the camera's errors.
     """
-    floor = JudgeSettings().probability_floor
+    settings = JudgeSettings()
     seen: deque[Reading] = deque(maxlen=2)
 
-    def look(frame: Frame) -> tuple[str, str | None]:
+    def look(frame: Frame) -> tuple[str, int, str | None]:
         seen.append(reader.read(frame))
-        dice = [die for roll in seen[-1].rolls for die in roll.dice]
-        pooled = pool_dice(list(seen), floor) if len(seen) > 1 else None
+        pooled = pool_dice(list(seen), settings.probability_floor) or SeenDice()
+        in_doubt = sum(die.certainty < settings.margin for die in pooled.dice)
+        leaning = sum(die.cocked for roll in seen[-1].rolls for die in roll.dice)
         hindrance = " ".join(one.message for one in seen[-1].hindrances)
-        hindrance = hindrance or _obstacle_sentence(len(dice), sum(die.cocked for die in dice), counts)
-        return hindrance, ",".join(pooled.faces) if pooled is not None and pooled.rests else None
+        hindrance = hindrance or _obstacle_sentence(len(pooled.dice), leaning, in_doubt, counts)
+        return hindrance, len(pooled.dice), ",".join(pooled.faces) if len(seen) > 1 and pooled.rests else None
 
     return _first_roll(camera, look)
 
 
-def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]]) -> str:
-    """Read pictures until ``look`` returns faces and no hindrance; each new hindrance is printed."""
-    said = ""
+def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, int, str | None]]) -> str:
+    """Read pictures until ``look`` returns faces, and no hindrance and as many dice as in those before.
+
+    Each new hindrance is printed.
+    """
+    said, numbers = "", deque[int](maxlen=_PICTURES)
     while True:
         try:
             frame = camera.read(FRAME_TIMEOUT_S)
         except errors.EndOfFramesError:
             raise errors.FrameError(_NOT_RESTED) from None
-        hindrance, faces = look(frame)
+        hindrance, number, faces = look(frame)
+        numbers.append(number)
         if hindrance and hindrance != said:
             click.echo(hindrance, err=True)
         said = hindrance
-        if faces is not None and not hindrance:
+        if faces is not None and not hindrance and numbers.count(number) == _PICTURES:
             return faces
 
 
-def _obstacle_sentence(count: int, leaning: int, counts: Collection[int] = ()) -> str:
+def _obstacle_sentence(count: int, leaning: int, in_doubt: int, counts: Collection[int] = ()) -> str:
     if not count:
         return "no dice in sight; roll them where the camera sees them"
     if leaning:
@@ -584,6 +588,9 @@ def _obstacle_sentence(count: int, leaning: int, counts: Collection[int] = ()) -
     if counts and count not in counts:
         seen, right = counted(count, "die", "dice"), listed(map(str, sorted(counts)), "or")
         return f"I see {seen}; the game has {right}. Show exactly these where the camera sees them, or type the roll"
+    if in_doubt:
+        one = "a die is" if in_doubt == 1 else f"{in_doubt} dice are"
+        return f"{one} in doubt; show dice with pips and nothing else in good light, or type the roll"
     return ""
 
 

@@ -7,6 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from engine.api import Game, StateT, TurnT
 from engine.values import Roll
@@ -18,6 +19,11 @@ MOVED_MM = 8.0
 LAY_MM = 3.0
 """A die that is seen again within that distance, with the same face up, lay there all along; well above the error of a
 reading, and hardly ever met by all dice of a new roll."""
+_TOUCHING_MM = 24.0
+"""Two dice nearer than that may touch: a common die is 16 mm wide, so 23 mm from corner to corner."""
+_PUSHED_ALIKE_MM = 16.0
+"""A hand that pushes dice aside moves all as far and in the same direction, within that distance. Larger: more rolls of
+the same faces are asked about. Set by hand."""
 _OUT_OF_SIGHT = ""
 """The surface of a die that only a person saw."""
 _READINGS = 2
@@ -140,6 +146,23 @@ class SeenDice:
         earlier = (*before.in_sight.dice, *before.vanished)
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
+
+    def must_be_thrown_since(self, before: SeenDice) -> bool:
+        """Return whether dice that show what they showed ``before`` were thrown, not only pushed aside or together.
+
+        Each lies where none lay, not all beside others, and each was moved otherwise. Of a single die nobody can tell.
+        """
+        moves = [die.distance_mm(other) for die in self.dice for other in before.dice]
+        if len(self.dice) != len(before.dice) or not all(MOVED_MM < move < math.inf for move in moves):
+            return False
+        if all(any(0 < die.distance_mm(other) <= _TOUCHING_MM for other in self.dice) for die in self.dice):
+            return False
+        for order in permutations(before.dice):
+            if all((die.name, die.best) == (lay.name, lay.best) for die, lay in zip(self.dice, order, strict=True)):
+                shifts = [(die.x_mm - lay.x_mm, die.y_mm - lay.y_mm) for die, lay in zip(self.dice, order, strict=True)]
+                if all(math.dist(one, other) <= _PUSHED_ALIKE_MM for one in shifts for other in shifts):
+                    return False
+        return True
 
     def against(self, before: SeenDice) -> Match:
         """Compare these dice with earlier ones."""

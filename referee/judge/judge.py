@@ -29,6 +29,7 @@ from referee.judge.explanations import ExplanationKind
 from referee.judge.explorer import Changes, JudgeContext
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rolling import (
+    following_dice_put_aside,
     has_next_player_rolled,
     judge_roll,
     judge_roll_before_turn_ended,
@@ -75,6 +76,7 @@ def judge(
         return _without_places(belief, VerdictKind.UNCHANGED, over, seen)
     belief, notes = remember_known_dice(context, belief, seen.dice)
     given = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
+    given = following_dice_put_aside(given)
     answer = next(_answers(given))
     if answer.ruling.steps and given.seen.dice is not None:
         # The next player may have rolled before the turn was accepted; the press that ended it tells nothing of dice.

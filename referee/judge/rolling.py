@@ -58,7 +58,8 @@ def _answers_to_dice(
         yield _quietly(given, sentences.some_dice_lay_there(match.untouched))
     best, text = ranked[0], format_roll(ranked[0].roll)
     # They may only have been put aside.
-    if not given.declared and dice.against(_of_mover(given.context, belief, known)).is_same_roll:
+    lay = _of_mover(given.context, belief, known)
+    if not given.declared and dice.against(lay).is_same_roll and not dice.must_be_thrown_since(lay):
         yield _quietly(
             given, Phrase("The dice show {roll}, as before. Press the button if they were rolled again.", text)
         )
@@ -82,6 +83,21 @@ def _answers_to_dice(
     yield Judgement(given.belief, Ruling((replace(asked, candidates=candidates),)))
 
 
+def following_dice_put_aside(given: Assessment[StateT, TurnT]) -> Assessment[StateT, TurnT]:
+    """Remember where the dice of other players than the mover lie, while nothing else changes: they are not rolled yet.
+
+    Once something was played, they may be their next roll.
+    """
+    seen, known, game = given.seen.dice, given.belief.dice, given.game
+    if seen is None or known is None or game.dice_names is None or not given.decision.shows_nothing:
+        return given
+    own = names_of(game, given.states[0])
+    others, lay = (SeenDice(tuple(die for die in each.dice if die.name not in own)) for each in (seen, known))
+    if not (others.rests and others.against(lay).is_same_roll):
+        return given
+    return given.with_belief(replace(given.belief, dice=others.with_others(known)))
+
+
 def _without_left_over(
     given: Assessment[StateT, TurnT], rules: Dice[StateT], dice: SeenDice, known: SeenDice
 ) -> tuple[SeenDice, SeenDice]:
@@ -102,8 +118,9 @@ def judge_roll_before_turn_ended(given: Assessment[StateT, TurnT]) -> Judgement[
     seen, known = given.seen.dice, given.belief.dice
     if seen is None or known is None or len(given.states) > 1 or not (seen.rests and seen.against(known).is_rolled):
         return None
+    # While somebody may still write, dice that show the same were rather put out of the way.
     turns = silent_turns(given.game, given.states[0])
-    if not turns:
+    if not turns or (seen.against(known).is_same_roll and not given.declared):
         return None
     forgone = accept(given, turns)
     answer = judge_roll(Assessment.at(given.context, forgone.belief, given.seen, given.trigger))

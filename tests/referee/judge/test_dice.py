@@ -43,6 +43,19 @@ def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how
     return judged.consider(drawn(judged.context.game, judged.belief[0], dice=dice, **how), trigger)
 
 
+def scattered(judged: JudgedGame, dice: str) -> Any:
+    """Readings of dice that lie where they say, in millimetres."""
+    lying = [roll_drawn(face, float(at_mm)) for face, at_mm in (_split(one) for one in dice.split())]
+    roll = RollReading("tray", tuple(die for each in lying for die in each.dice))
+    return [replace(one, rolls=(roll,)) for one in drawn(judged.context.game, judged.belief[0])]
+
+
+def _split(die: str) -> tuple[str, str]:
+    face, _, at = die.partition("@")
+    at_mm = at.rstrip("|")
+    return face + at[len(at_mm) :], at_mm
+
+
 @pytest.mark.parametrize("trigger", list(Trigger))
 def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigger) -> None:
     ruling = look(blokus, "6 2 4 1", trigger)
@@ -215,6 +228,29 @@ def test_dice_put_aside_with_the_same_faces_up_count_after_a_press() -> None:
     assert format_roll(look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll) == "1,2,4,6"
 
 
+@pytest.mark.parametrize(
+    ("dice", "is_roll"),
+    [
+        ("6@140 2@310 4@230 1@270", True),
+        ("1@200 4@230 2@260 6@290", True),
+        ("6@206 2@230 4@262 1@286", False),  # pushed aside
+        ("6@200 2@218 4@236 1@254", False),  # gathered
+        ("6@40 2@310 4@90 1@95", False),  # one lies where it lay
+        ("6@200 2@310 4@400 1@260|", False),
+    ],
+)
+def test_the_same_faces_count_if_the_dice_lie_as_no_push_leaves_them(dice: str, is_roll: bool) -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    assert bool(judged.consider(scattered(judged, dice), Trigger.RESTED).rolls) == is_roll
+
+
+def test_a_single_die_with_the_same_face_elsewhere_counts_after_a_press() -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2", {"players": 2})
+    assert look(judged, "3 5", at_mm=FAR_MM).rolls
+    one = waiting_for_a_roll(BLOKUS, "6 2", {"players": 2})
+    assert not one.consider(scattered(one, "6@0 2@200"), Trigger.RESTED).rolls
+
+
 @pytest.mark.parametrize(("lying", "elsewhere", "said"), [("6", "2 4 3", "One die lies"), ("6 2", "5 5", "2 dice lie")])
 def test_dice_of_which_some_lie_as_before_are_no_roll(lying: str, elsewhere: str, said: str) -> None:
     judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
@@ -250,7 +286,7 @@ def test_a_die_that_nobody_took_may_stay_beside_a_roll_of_fewer(left: str, trigg
 
 def test_a_die_pushed_aside_beside_one_left_over_counts_after_a_press() -> None:
     judged = waiting_for_a_roll(BLOKUS, "6 2 4", options={"players": 2})
-    dice = RollReading("tray", roll_drawn("6").dice + roll_drawn("4 2", FAR_MM).dice)
+    dice = RollReading("tray", roll_drawn("6").dice + roll_drawn("2 4", FAR_MM).dice)
     readings = [replace(each, rolls=(dice,)) for each in drawn(BLOKUS, judged.belief[0])]
     aside = judged.consider(readings, Trigger.RESTED)
     assert aside.verdict.sentence == "The dice show 2,4, as before. Press the button if they were rolled again."

@@ -72,6 +72,23 @@ def test_a_die_that_lands_at_its_old_place_counts_if_it_shows_another_face(four:
     assert format_roll(look_at_four(four, "red:3 yellow:2", 2 * FAR_MM).rolls[0].roll) == "3,2"
 
 
+def test_the_same_faces_of_dice_that_lie_apart_from_where_they_lay_are_a_roll(four: JudgedGame) -> None:
+    thrown = roll_drawn("red:4 green:2 blue:5 yellow:1", FAR_MM)
+    readings = [replace(one, rolls=(thrown,)) for one in drawn(BLOCKADE, four.belief[0])]
+    assert format_roll(four.consider(readings, Trigger.RESTED).rolls[0].roll) == "4,1"
+
+
+@pytest.mark.parametrize("is_played", [True, False])
+def test_dice_of_the_next_player_put_aside_before_the_turn_are_no_roll(four: JudgedGame, is_played: bool) -> None:
+    look_at_four(four, "red:1 yellow:1")
+    rolled = four.belief[0]
+    aside = roll_drawn("red:1 green:2 yellow:1 blue:5", FAR_MM / 2)
+    for state in (moving_turn(rolled)[1],) if is_played else (rolled, moving_turn(rolled)[1]):
+        ruling = four.consider([replace(one, rolls=(aside,)) for one in drawn(BLOCKADE, state)], Trigger.DECLARED)
+    assert ruling.steps
+    assert bool(ruling.rolls) == is_played, "once the turn is on the table, they are the next player's"
+
+
 def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
     for trigger in Trigger:
         waiting = look_at_four(four, "red:2", trigger=trigger)
