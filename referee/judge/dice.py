@@ -21,9 +21,6 @@ LAY_MM = 3.0
 reading, and hardly ever met by all dice of a new roll."""
 _TOUCHING_MM = 24.0
 """Two dice nearer than that may touch: a common die is 16 mm wide, so 23 mm from corner to corner."""
-_PUSHED_ALIKE_MM = 16.0
-"""A hand that pushes dice aside moves all as far and in the same direction, within that distance. Larger: more rolls of
-the same faces are asked about. Set by hand."""
 _OUT_OF_SIGHT = ""
 """The surface of a die that only a person saw."""
 _READINGS = 2
@@ -150,7 +147,8 @@ class SeenDice:
     def must_be_thrown_since(self, before: SeenDice) -> bool:
         """Return whether dice that show what they showed ``before`` were thrown, not only pushed aside or together.
 
-        Each lies where none lay, not all beside others, and each was moved otherwise. Of a single die nobody can tell.
+        Each lies where none lay, not all beside others, and some were moved otherwise than others, by ``MOVED_MM``. Of a
+        single die nobody can tell.
         """
         moves = [die.distance_mm(other) for die in self.dice for other in before.dice]
         if len(self.dice) != len(before.dice) or not all(MOVED_MM < move < math.inf for move in moves):
@@ -160,7 +158,7 @@ class SeenDice:
         for order in permutations(before.dice):
             if all((die.name, die.best) == (lay.name, lay.best) for die, lay in zip(self.dice, order, strict=True)):
                 shifts = [(die.x_mm - lay.x_mm, die.y_mm - lay.y_mm) for die, lay in zip(self.dice, order, strict=True)]
-                if all(math.dist(one, other) <= _PUSHED_ALIKE_MM for one in shifts for other in shifts):
+                if all(math.dist(one, other) <= MOVED_MM for one in shifts for other in shifts):
                     return False
         return True
 

@@ -286,4 +286,10 @@ def no_roll_yet(leaning: int, there: int, needed: int) -> str:
             there,
             needed,
         )
+    if 0 < there < needed:
+        return Phrase(
+            "That is not a roll yet: I see only {there} of {needed} dice. Every die must lie still, flat and in sight.",
+            there,
+            needed,
+        )
     return Phrase("That is not a roll yet: every die must lie still, flat and in sight.")

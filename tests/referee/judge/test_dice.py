@@ -101,6 +101,7 @@ def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: Judg
             "of the 5 dice there, only 4 should be rolled. Take the others away."
         )
         assert says_too_many == (dice == "6 2 4 1 1")
+        assert ("I see only 3 of 4 dice" in ruling.verdict.sentence) == (dice == "6 2 4")
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
 
 
