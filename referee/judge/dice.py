@@ -147,7 +147,7 @@ class SeenDice:
     def must_be_thrown_since(self, before: SeenDice) -> bool:
         """Return whether dice that show what they showed ``before`` were thrown, not only pushed aside or together.
 
-        Each lies where none lay, not all beside others, and some were moved otherwise than others, by ``MOVED_MM``. Of a
+        Each lies where none lay, not all beside others, and two were moved differently, by ``MOVED_MM``. Of a
         single die nobody can tell.
         """
         moves = [die.distance_mm(other) for die in self.dice for other in before.dice]
