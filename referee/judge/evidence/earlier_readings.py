@@ -14,6 +14,10 @@ WRITTEN_ANEW, _WITH_NOISE = 25.0, 6.0
 """Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew, and what is added
 to it for each usual difference of the sheet's untouched signs. Lower: signs that nobody touched are asked about. Set by
 hand; ``benchmarks/touched/signs.py`` counts these, and signs written over that go unnoticed."""
+_UNTOUCHED = 5.0
+"""Difference, in usual ones, below which nobody touched the ink, however it is read now. By that benchmark, signs that
+nobody touched differ by at most 3, but by up to 46 after a bump of the camera; those written over by at least 13.
+Higher: an added stroke may go unnoticed."""
 _UNTOUCHED_SHARE, _FEWEST_SIGNS = 0.25, 4
 """Share of a sheet's signs that differ less than its untouched ones usually do, if there are at least so many. These
 differ by about 2 after a bump of the camera, and by much more if the sheet was bent."""
@@ -39,7 +43,8 @@ def given_earlier_readings(
         and not seen[place].sensed_only
         and (believed.get(place) == one[0] or (handwritten and _adds_to(one[0], believed.get(place, EMPTY))))
     }
-    anew = _written_anew(seen, standing, believed) if handwritten else frozenset()
+    differences = _differences(seen, standing) if handwritten else {}
+    anew = _written_anew(seen, differences, believed)
     known = {}
     for place, (look, before) in standing.items():
         if not handwritten:
@@ -47,7 +52,8 @@ def given_earlier_readings(
         elif place in anew:
             known[place] = _as_another_sign(seen[place], look)
         else:
-            known[place] = as_same_ink(seen[place], before, look)
+            untouched = differences.get(_sheet_of(place), {}).get(place, math.inf) < _UNTOUCHED
+            known[place] = as_same_ink(seen[place], before, look, untouched=untouched)
     return {**seen, **known} if known else seen
 
 
@@ -91,20 +97,20 @@ def _without_misreading(one: PooledPlace, misread: PooledPlace, look: str) -> Po
     return replace(one, log_probabilities=logs)
 
 
-def as_same_ink(one: PooledPlace, before: PooledPlace, look: str) -> PooledPlace:
+def as_same_ink(one: PooledPlace, before: PooledPlace, look: str, *, untouched: bool = False) -> PooledPlace:
     """Return a cell that was read as ``before`` when ``look`` was known to be written there.
 
-    The look, alone or with a loop around it, is at least as probable as that the same ink is read so again.
+    The look, alone or with a loop around it, is at least as probable as that the same ink is read so again; if it is
+    ``untouched``, as that any sign is there: two readings of the same ink are not two signs.
     """
     logs = dict(one.log_probabilities)
-    again = _log_sum(2 * value for value in before.log_probabilities.values())
+    weights: Mapping[str, float] = before.log_probabilities
+    if untouched:
+        weights = {other: 0.0 for other in weights if _has_loop(other, one) == _has_loop(look, one)}
+    again = 0.0 if untouched else _log_sum(2 * value for value in weights.values())
     for name in _with_loops(look, one):
         added = name.removeprefix(look)
-        same = _log_sum(
-            was + logs[f"{other}{added}"]
-            for other, was in before.log_probabilities.items()
-            if f"{other}{added}" in logs
-        )
+        same = _log_sum(was + logs[f"{other}{added}"] for other, was in weights.items() if f"{other}{added}" in logs)
         logs[name] = max(logs[name], min(0.0, same - again))
     return replace(one, log_probabilities=logs)
 
@@ -115,13 +121,24 @@ def _as_another_sign(one: PooledPlace, look: str) -> PooledPlace:
     return replace(one, log_probabilities={**one.log_probabilities, **logs})
 
 
-def _written_anew(seen: Mapping[str, PooledPlace], earlier: EarlierReadings, believed: Appearance) -> frozenset[str]:
-    """Return the cells whose ink looks otherwise than earlier, unless a loop may be the reason."""
+def _differences(seen: Mapping[str, PooledPlace], earlier: EarlierReadings) -> Mapping[str, Mapping[str, float]]:
+    """Return for each sheet how much the ink of its cells differs from earlier, in usual differences."""
     differences: dict[str, dict[str, float]] = defaultdict(dict)
     for place, (_, before) in earlier.items():
         kept, now = before.picture, seen[place].picture
         if kept is not None and now is not None:
-            differences[place.partition(".")[0]][place] = 0.0 if now is kept else kept.difference(now)
+            differences[_sheet_of(place)][place] = 0.0 if now is kept else kept.difference(now)
+    return differences
+
+
+def _sheet_of(place: str) -> str:
+    return place.partition(".")[0]
+
+
+def _written_anew(
+    seen: Mapping[str, PooledPlace], differences: Mapping[str, Mapping[str, float]], believed: Appearance
+) -> frozenset[str]:
+    """Return the cells whose ink looks otherwise than earlier, unless a loop may be the reason."""
     return frozenset(
         place
         for sheet in differences.values()

@@ -86,6 +86,15 @@ def test_a_sign_that_was_written_anew_is_rather_another_one() -> None:
     assert best(0.98, ANEW) == "gold"
 
 
+@pytest.mark.parametrize(("change", "is_same"), [(0.0, True), (0.1, True), (0.3, False)])
+def test_two_readings_of_untouched_ink_are_not_two_signs(change: float, is_same: bool) -> None:
+    now = PlacePicture(NOISE + np.float32(change) * OTHER, (8.5, 8.5))
+    earlier = {"c3": ("gold", read(0.0001, 0.9998, 0.0001, picture=KEPT))}
+    seen = {"c3": read(0.001, 0.001, 0.998, picture=now)}
+    weighed = given_earlier_readings(seen, earlier, {"c3": "gold"}, handwritten=True)["c3"]
+    assert (weighed.best == "gold") == is_same
+
+
 @pytest.mark.parametrize(
     ("differing", "signs", "believed"),
     [(1, 8, False), (5, 8, False), (7, 8, True), (8, 8, True), (3, 3, False)],
