@@ -440,6 +440,9 @@ class FoundDie(Candidate):
 _SAME_DIE = 0.4
 """Centres closer than this share of an edge are the same die found at two scales."""
 
+_SAME_SIZE = 1.5
+"""Factor of their edges within which they are: a pip may look like a small die, until both are classified."""
+
 _MAX_SIZE_ERROR = 1.4
 """Maximum factor by which the finder's edge length may be wrong; the second network corrects it."""
 
@@ -520,7 +523,7 @@ def find_candidates(
         candidates += _candidates(smaller, scale, finder, settings)
     least, most = side_px
     sized = [one for one in candidates if least / _MAX_SIZE_ERROR < one.side_px < most * _MAX_SIZE_ERROR]
-    return _without_duplicates([(one.heat, one) for one in sized], _SAME_DIE)
+    return _without_duplicates([(one.heat, one) for one in sized], _SAME_DIE, _SAME_SIZE)
 
 
 def _levels(image: Image, side_px: tuple[float, float], settings: FindingSettings) -> Iterator[tuple[Image, float]]:
@@ -559,11 +562,17 @@ def _candidates(image: Image, scale: float, finder: Network, settings: FindingSe
     return found
 
 
-def _without_duplicates(weighted: Sequence[tuple[float, CandidateT]], apart: float) -> list[CandidateT]:
-    """Return the strongest of each group of candidates that are the same die."""
+def _without_duplicates(
+    weighted: Sequence[tuple[float, CandidateT]], apart: float, alike: float = math.inf
+) -> list[CandidateT]:
+    """Return the strongest of each group of candidates that are the same die, of edges within a factor ``alike``."""
     kept: list[CandidateT] = []
     for _, one in sorted(weighted, key=lambda pair: -pair[0]):
-        if all(_distance(one, other) > apart * (one.side_px + other.side_px) / 2 for other in kept):
+        if not any(
+            _distance(one, other) <= apart * (one.side_px + other.side_px) / 2
+            and max(one.side_px, other.side_px) < alike * min(one.side_px, other.side_px)
+            for other in kept
+        ):
             kept.append(one)
     return kept
 
