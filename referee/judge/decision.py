@@ -273,6 +273,8 @@ def decide(case: Case[StateT, TurnT]) -> Decision[StateT, TurnT]:
 def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, TurnT]]:
     """Yield the decisions that the evidence asks for; the first one counts."""
     seen, base, best, margin = found.seen, found.base, found.best, found.settings.margin
+    if covered := _mostly_covered(found, found.shown | best.changes):
+        yield _undecided(found, covered, found.leading)
     is_forbidden = not found.explains_all_shown and found.illegal_lead >= found.needed_illegal_lead
     if is_forbidden and not _lacks_one_sensor(found) and not _is_illegible(found):
         if objects := _perhaps_objects(found):
@@ -319,6 +321,16 @@ def _undecided(
     return Decision(
         conclusion, leading, found.shown, margin, in_order, rivals, alike=alike, rather_illegal=is_rather_illegal
     )
+
+
+def _mostly_covered(case: Case[StateT, TurnT], changes: Changes) -> set[Place]:
+    """Return the covered places of each board or sheet on which something has changed, if there are too many."""
+    sheet_of, covered = case.context.sheet_of, set[Place]()
+    for sheet in {sheet_of(place) for place, _ in changes} if case.seen.covered else ():
+        own = {place for place in case.base if sheet_of(place) == sheet}
+        if len(own & case.seen.covered) > case.settings.most_covered * len(own):
+            covered |= own & case.seen.covered
+    return covered
 
 
 def _lacks_one_sensor(found: Candidates[StateT, TurnT]) -> bool:
@@ -610,7 +622,7 @@ def was_ended_by_touch(
     What was done after it may be part of a turn, a turn, or more, and need not be certain. Once the table has rested
     and still shows the waiting turn, it may also be a fault.
     """
-    if not (pending.turns and trigger.ends_by_touch):
+    if not (pending.turns and trigger.ends_by_touch) or _mostly_covered(case, pending.changes):
         return False
     if decision.conclusion is Conclusion.ALLOWED and not decision.best.kind.is_beyond_one:
         return False

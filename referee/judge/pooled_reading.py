@@ -118,7 +118,8 @@ class PooledReading:
 
     ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
     ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
-    ``dice`` are those on the table, ``None`` if dice are not read.
+    ``dice`` are those on the table, ``None`` if dice are not read. ``covered`` are the hidden places that the camera
+    looks at, but something hides.
     """
 
     places: Mapping[str, PooledPlace]
@@ -129,6 +130,7 @@ class PooledReading:
     sensed: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
     dice: SeenDice | None = None
+    covered: frozenset[str] = frozenset()
 
     @cached_property
     def touched(self) -> Mapping[str, float]:
@@ -145,7 +147,8 @@ class PooledReading:
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
         """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
-        return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
+        known = {"hidden": self.hidden - sure.keys(), "covered": self.covered - sure.keys()}
+        return replace(self, places={**self.places, **sure}, disputed={}, **known)
 
     @cached_property
     def _only_sensed(self) -> frozenset[str]:
@@ -312,6 +315,7 @@ def pool(
         says,
         tuple(last.changes),
         pool_dice(readings, floor),
+        frozenset(place for place in hidden if given[place]),
     )
 
 

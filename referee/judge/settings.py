@@ -95,6 +95,9 @@ class JudgeSettings:
     ``stopover_s``
         how long, in seconds, a piece must stand on a place for that to be a stopover. Longer: fewer pieces that only
         brush a place count.
+    ``most_covered``
+        the share of a board's or sheet's places that something may cover while changes on it are judged. Beyond that
+        the referee waits for a clear view. Higher: more rests on what is in sight beside a thing on the table.
     ``most_set_aside``
         how many unreadable places may be set aside while the game goes on. Higher: fewer questions, less is watched.
     ``most_exchanged``
@@ -119,6 +122,7 @@ class JudgeSettings:
     stacks: float = 6.0
     stopover_log_odds: float = 2.0
     stopover_s: float = 0.25
+    most_covered: float = 0.33
     most_set_aside: int = 2
     most_exchanged: int = 2
 

@@ -129,3 +129,58 @@ def test_a_piece_that_may_have_come_from_two_hidden_places_is_not_followed() -> 
     assert verdict_on(context, state, looks, Trigger.DECLARED).kind is VerdictKind.ACCEPTED
     verdict = verdict_on(context, state, looks | {"g1": "hidden"}, Trigger.DECLARED)
     assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("a1", "g1"))
+
+
+def test_while_a_third_is_covered_nothing_is_accepted_or_illegal(context: JudgeContext[Any, Any]) -> None:
+    game = context.game
+    rng = Random(f"covered {game.name}")
+    played = 0
+    for state in playable(game, {}, rng.random(), some=POSITIONS):
+        before = game.table.appearance(state)
+        for table in rng.sample(tables := looks_after(game, state), min(len(tables), HIDDEN_SETS)):
+            changed = changed_places(before, table)
+            sheets = {context.sheet_of(place) for place in changed}
+            own = [place for place in before if context.sheet_of(place) in sheets]
+            beside = [place for place in own if place not in changed]
+            hidden = rng.sample(beside, min(len(beside), -(-len(own) // 3)))
+            differing = {place: table[place] for place in changed}
+            for trigger in (Trigger.RESTED, Trigger.DECLARED):
+                verdict = verdict_on(context, state, differing | dict.fromkeys(hidden, "hidden"), trigger)
+                if changed and 3 * len(hidden) >= len(own):
+                    assert verdict.kind is VerdictKind.CANNOT_SEE, verdict
+                    assert set(verdict.places) == set(hidden)
+                    played += 1
+            foreign = rng.choice([look for look in game.looks if look != before[beside[0]]]) if beside else EMPTY
+            odd = {beside[0]: f"{foreign} 99.9%"} if beside and beside[0] not in hidden else {}
+            if odd and 3 * len(hidden) >= len(own):
+                kind = verdict_on(context, state, odd | dict.fromkeys(hidden, "hidden"), Trigger.DECLARED).kind
+                assert kind in {VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED}
+    assert played
+
+
+def test_what_was_played_under_a_thing_counts_once_it_is_gone() -> None:
+    game = load("deblockle")
+    judged = JudgedGame(game, belief=(game.rules.new(),))
+    turn = next(one for one in game.rules.legal_turns(judged.belief[0]) if one.end)
+    after = game.table.appearance(game.rules.apply(judged.belief[0], turn))
+    differing = {at: look for at, look in after.items() if look != game.table.appearance(judged.belief[0])[at]}
+    cat = [place for place in after if place not in differing][: len(after) // 3 + 1]
+    covered = drawn(game, judged.belief[0], differing | dict.fromkeys(cat, "hidden"))
+    for trigger in (Trigger.RESTED, Trigger.DECLARED):
+        assert judged.consider(covered, trigger).verdict.kind is VerdictKind.CANNOT_SEE
+    gone = judged.consider(drawn(game, judged.belief[0], differing), Trigger.RESTED)
+    assert gone.verdict.kind is VerdictKind.ACCEPTED
+
+
+def test_a_covered_sheet_keeps_no_other_waiting() -> None:
+    game = load("blokus-dice")
+    state = next(one for one in playable(game, {}, 0.5, some=8) if len(game.rules.players_to_move(one)) == 1)
+    player = game.rules.players_to_move(state)[0]
+    turn = next(one for one in game.rules.legal_turns(state) if one.places)
+    before, after = (game.table.appearance(one) for one in (state, game.rules.apply(state, turn)))
+    differing = {at: after[at] for at in changed_places(before, after)}
+    covered = dict.fromkeys((place for place in before if not place.startswith(f"{player}.")), "hidden")
+    context: JudgeContext[Any, Any] = JudgeContext(game)
+    in_sight = verdict_on(context, state, differing, Trigger.DECLARED)
+    assert in_sight.kind in {VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS}
+    assert verdict_on(context, state, covered | differing, Trigger.DECLARED).sentence == in_sight.sentence
