@@ -27,8 +27,8 @@ from typing import Any
 import click
 from rich.progress import track
 
-from benchmarks.parts.camera_effects import EFFECTS
 from benchmarks.parts.command_line import PROGRESS
+from benchmarks.parts.picture_changes import EFFECTS
 from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
@@ -123,7 +123,7 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     show_default=True,
     help="How the table is located.",
 )
-@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Simulate another camera or other light.")
+@click.option("--effect", type=click.Choice(list(EFFECTS)), metavar="NAME", help="Another camera, light or hindrance.")
 @click.option("--uncalibrated", is_flag=True, help="Sheets: estimate each picture's camera, as for a phone's photo.")
 def main(set_dir: Path, calibration: Path, out: Path, markers: str, effect: str | None, uncalibrated: bool) -> None:
     """Read or referee the pictures of SET_DIR, and write a line of JSON for each."""

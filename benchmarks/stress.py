@@ -1,14 +1,14 @@
 """How well the reader works under hardships that it was not tuned for, one at a time and many at once.
 
-Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of diaballik|blockade] [--hardship NAME]...
+Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of GAME] [--hardship NAME]...
      [--photoreal SET_DIR --calibration DIR --harder N]
 
 Pictures are rendered from the virtual table, with unusual appearances. The reader knows the camera's lens and the
 table's layout, and has learned the pieces from pictures of the same set under ordinary light. Each picture is read by
-itself. With ``--photoreal`` a set of photoreal pictures is read too, unchanged and N times with a hardship applied
-(``parts/stress/photoreal.py``); its squares count like the others. DIR gets ``stress.md`` (tables), ``squares.npz``
-(every probability), two plots, and under ``failures`` the pictures that failed. Exit code 1 when a target is missed;
-targets are in ``parts/stress/score.py``.
+itself. With ``--photoreal`` a set of photoreal pictures of any game is read too, unchanged and N times with a hardship
+applied (``parts/picture_changes.py``); its squares count like the others. With ``--images 0`` nothing else is read.
+DIR gets ``stress.md`` (tables), ``squares.npz`` (every probability), two plots, and under ``failures`` the pictures
+that failed. Exit code 1 when a target is missed; targets are in ``parts/stress/score.py``.
 """
 
 import sys
@@ -31,11 +31,11 @@ import numpy as np
 from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS, processes
-from benchmarks.parts.stress.drafts import disc_look, piece_look
+from benchmarks.parts.stress.drafts import disc_look, piece_look, stress_layout
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
-from benchmarks.parts.stress.scenes import PLACE_PIECES, StressCase, case_of
+from benchmarks.parts.stress.scenes import PLACE_PIECES, StressCase, case_of, picture_of
 from benchmarks.parts.stress.score import PictureScore, missed_targets, score
 from common.places import EMPTY
 from engine.api import Game
@@ -43,12 +43,11 @@ from engine.registry import load
 from simulator.enrolment import EnrolmentImage, SetUpImage, enrolment_images, set_up_image
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
-from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Setting
+from simulator.scene.sheets import lying_sheets
 from simulator.table import standard_setting
 from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
-from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import reader_kind, table_reader
@@ -100,6 +99,9 @@ def learn(pieces: int, seed: int, game: str = "deblockle") -> LearnedLook | str:
     elif game == "diaballik":
         setting = replace(setting, discs=disc_look(pieces))
     layout = setting.layout
+    if lying_sheets(layout):
+        plain: LearnedLook = reader_kind(layout).plain(layout.board)
+        return plain
     shown: Sequence[EnrolmentImage | SetUpImage]
     shown = enrolment_images(setting, seed) if game == "deblockle" else [_set_up(setting, seed)]
     pictures = [
@@ -130,11 +132,6 @@ def _set_up(setting: Setting, seed: int) -> SetUpImage:
     return set_up_image(setting, standing, seed)
 
 
-def picture_of(case: StressCase) -> Image:
-    """Render the picture."""
-    return Renderer(case.number).render(case.scene, case.number)
-
-
 def look_at(task: Task, learned: Mapping[int, LearnedLook | str], failures: Path | None = None) -> PictureScore:
     """Render, read and score a picture; a failing one is saved into ``failures``."""
     case = task.case()
@@ -144,7 +141,7 @@ def look_at(task: Task, learned: Mapping[int, LearnedLook | str], failures: Path
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
-    reader = table_reader(case.scene.setting.camera, default_layout(task.game), looks)
+    reader = table_reader(case.scene.setting.camera, stress_layout(task.game), looks)
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing)
     if failures is not None and not _good(result):
@@ -207,7 +204,7 @@ def _pieces_of(task: Task) -> int:
 
 
 @click.command()
-@click.option("--images", default=600, show_default=True, type=click.IntRange(1), help="How many pictures in all.")
+@click.option("--images", default=600, show_default=True, type=click.IntRange(0), help="How many pictures in all.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the pictures.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the report goes.")
 @click.option("--hardship", "names", multiple=True, help="Only this hardship; repeatable.")
@@ -243,8 +240,6 @@ def main(
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise click.BadParameter(f"no hardship {', '.join(unknown)}; there are {', '.join(known)}")
-    if photoreal is not None and game != "deblockle":
-        raise click.UsageError("--photoreal lays hardships over Deblockle's pictures only; leave it out, or --of")
     if (photoreal is None) != (calibration is None):
         raise click.UsageError("--photoreal and --calibration go together")
     failures = out / "failures"
@@ -258,7 +253,7 @@ def main(
     others: list[PictureScore] = []
     if photoreal is not None and calibration is not None:
         photoreal_set = PhotorealSet(photoreal, calibration)
-        photoreal_tasks = photoreal_set.tasks(harder, seed)
+        photoreal_tasks = photoreal_set.tasks(harder, seed, names)
         looked = run_photoreal(photoreal_set, photoreal_tasks, jobs, failures)
         others = list(track(looked, "Looking at photoreal pictures", len(photoreal_tasks), console=PROGRESS))
     click.echo(tables(pictures))

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks.parts.camera_effects import EFFECTS, with_effect
+from benchmarks.parts.picture_changes import EFFECTS, LabelledPicture, with_effect
 from common.places import EMPTY
 from engine.registry import load
 from referee.session.ports import ServiceSettings
 from vision.calibration import calibrate
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.geometry import CameraModel, Side
+from vision.geometry import CameraModel, Pose, Side
 from vision.images import load_image
 from vision.layout.pieces import Surface
 from vision.layout.table import TableLayout, load_layout
@@ -52,11 +52,12 @@ class TeachingPicture:
 class PictureGame:
     """``learn`` gives a piece set's appearance from its pictures; ``answer`` converts a reading for the scorer.
 
-    ``learn`` is ``None`` for pieces that need no teaching.
+    ``learn`` is ``None`` for pieces that need no teaching. ``looks`` gives the true look of each place with one.
     """
 
     learn: Callable[[Sequence[TeachingPicture], TableLayout], LearnedLook] | None
     answer: Callable[[Reading], dict[str, Any]]
+    looks: Callable[[Mapping[str, Any], TableLayout], dict[str, str]] = lambda *_: {}
 
 
 def learned(
@@ -191,6 +192,11 @@ def dice_seen(reading: Reading) -> dict[str, int]:
     return {die.die: int(die.best[0]) for roll in reading.rolls for die in roll.dice if die.die and die.faces}
 
 
+def _tops_in(truth: Mapping[str, Any], _layout: TableLayout) -> dict[str, str]:
+    tops = {place: stack[-1].split(":") for place, stack in truth["stacks"].items()}
+    return {place: f"{colour} {SIZE_WORDS[size]}" for place, (size, colour) in tops.items()}
+
+
 # Dice in a tray: where each lies in millimetres, and its value, which is null for one that leans.
 
 
@@ -215,6 +221,20 @@ def cells_seen(reading: Reading) -> list[str]:
         look = one.best[0]
         lines.setdefault(int(name[1:]), {})[name[0]] = _LETTER_OF.get(look, look.removeprefix("digit ")[:1])
     return ["".join(lines[row][column] for column in sorted(lines[row])) for row in sorted(lines, reverse=True)]
+
+
+_LOOK_OF = {letter: look for look, letter in _LETTER_OF.items()}
+
+
+def _cells_in(truth: Mapping[str, Any], layout: TableLayout) -> dict[str, str]:
+    prefix, rows = layout.board.prefix, len(truth["grid"])
+    circled = {tuple(cell) for loop in truth.get("circled", ()) for cell in loop}
+    return {
+        f"{prefix}{chr(ord('a') + column)}{rows - row}": _LOOK_OF.get(sign, f"digit {sign}")
+        + " circled" * ((row, column) in circled)
+        for row, line in enumerate(truth["grid"])
+        for column, sign in enumerate(line)
+    }
 
 
 def loops_seen(
@@ -266,18 +286,22 @@ PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
         "blockade": PictureGame(
             partial(learned, position=_stacks_in, enrol=stack_enrolment.enrol),
             lambda reading: {"tops": tops_seen(reading), "dice": dice_seen(reading)},
+            _tops_in,
         ),
         "blokus-dice": PictureGame(
             None,
             lambda reading: {"grid": cells_seen(reading), "dice": [int(face) for face in faces_seen(reading)]},
+            _cells_in,
         ),
         "deblockle": PictureGame(
             partial(learned, position=_blocks_in, enrol=block_enrolment.enrol),
             lambda reading: {"blocks": blocks_seen(reading), "occluded": is_covered(reading)},
+            lambda truth, _: {place: f"{colour} block, {top} up" for place, (colour, top) in _blocks_in(truth).items()},
         ),
         "diaballik": PictureGame(
             partial(learned, position=_discs_in, enrol=disc_enrolment.enrol),
             lambda reading: {"pieces": pieces_seen(reading)},
+            lambda truth, _: {place: look_name(*piece) for place, piece in _discs_in(truth).items()},
         ),
         "number-drop": PictureGame(
             None,
@@ -286,6 +310,7 @@ PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
                 "circled": circled_seen(reading),
                 "dice": faces_seen(reading),
             },
+            _cells_in,
         ),
         "dice": PictureGame(None, lambda reading: {"dice": [_die(die) for roll in reading.rolls for die in roll.dice]}),
     }
@@ -311,7 +336,7 @@ class PictureFolder:
     """
 
     def __init__(self, folder: Path, calibration: Path, effect: str | None = None) -> None:
-        """Open a folder; ``effect`` names one of ``camera_effects.EFFECTS`` to apply to its pictures."""
+        """Open a folder; ``effect`` names one of ``picture_changes.EFFECTS`` to apply to its pictures."""
         self.folder = folder
         self._effect = effect
         self.layout = load_layout(folder / "layout.json")
@@ -343,7 +368,13 @@ class PictureFolder:
         is_read = _PICTURE.fullmatch(path.name) is not None
         if self._effect is None or not (is_read or EFFECTS[self._effect].in_enrolment):
             return image
-        return with_effect(self._effect, image)
+
+        @cache
+        def view() -> tuple[CameraModel, Pose]:
+            camera = self.camera_of(path.name)
+            return camera, locate(image, camera, self.layout).pose
+
+        return with_effect(self._effect, LabelledPicture(image, view, self.layout))
 
     def load(self, path: Path) -> tuple[Image, CameraModel]:
         """A picture and the camera that took it; raises what ``image`` and ``calibrate`` raise."""

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.scene.reflections import Facets, Surroundings, fresnel
-from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
+from benchmarks.scene.reflections import Facets, Surroundings
+from simulator.rendering.optics import GAMMA, UP, compress, decode, fresnel, random_colour
 from simulator.rendering.painting import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
 from simulator.rendering.pieces import UNIT_SQUARE, frustum, normals_of
 from simulator.scene.scene import SKINS
@@ -216,7 +216,7 @@ class StackCanvas:
                 halfway = lamp.direction + to_camera[number]
                 halfway /= np.linalg.norm(halfway)
                 specular = specular + look.gloss * max(0.0, float(halfway @ normal)) ** 30 * lamp.colour
-            reflectance = fresnel(float(cosines[number]), look.head_on) if look.head_on > 0 else 0.0
+            reflectance = float(fresnel(cosines[number], look.head_on)) if look.head_on > 0 else 0.0
             if reflectance > _LEAST_REFLECTANCE:
                 image = self._surroundings.mirrored(centre, normal, mirrored, origin, shape)
                 if look.mirror_blur_px > 0:

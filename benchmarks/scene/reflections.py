@@ -40,14 +40,6 @@ class Facets:
         )
 
 
-def fresnel(cosine: float, head_on: float) -> float:
-    """Return the Fresnel reflectance of a smooth face, by Schlick's approximation (1994).
-
-    ``cosine`` is that of the angle of incidence. ``head_on`` is the reflectance at normal incidence: 0.04 for plastics.
-    """
-    return head_on + (1 - head_on) * (1 - min(max(cosine, 0.0), 1.0)) ** 5
-
-
 class Surroundings:
     """The ground and the sky, as mirrored in planes that a camera sees.
 

@@ -1,18 +1,24 @@
-"""Random settings, from tidy to awkward, and random sets of blocks and discs.
+"""Random settings, from tidy to awkward, random sets of blocks and discs, and what tables mirror and what lies on them.
 
 A set has two colours that people can distinguish; symbols on blocks contrast with their face.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Literal
 
 import cv2
 import numpy as np
 
 from simulator.scene.pieces import BlockLook, Colour, DiscLook
 from simulator.scene.scene import (
+    Finish,
+    ForeignObject,
+    ForeignObjectKind,
     Lamp,
     Lighting,
     MarkerState,
+    Panel,
     Sensor,
     Setting,
     Surface,
@@ -27,6 +33,8 @@ from simulator.scene.scene import (
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces
+
+PanelKind = Literal["lamp shade", "window", "ceiling grid"]
 
 _SURFACES: tuple[tuple[Surface, Colour], ...] = (
     ("wood", (0.36, 0.47, 0.6)),
@@ -262,3 +270,124 @@ def _ink_for(face: str, rng: np.random.Generator) -> str:
     """Return an ink that shows on the face."""
     fitting = [name for name, ink in INKS.items() if shows_on(ink, FACES[face])]
     return fitting[int(rng.integers(len(fitting)))]
+
+
+MIRRORED: tuple[PanelKind, ...] = ("lamp shade", "window", "ceiling grid")
+"""What a table may mirror."""
+FINISHES: Mapping[str, Finish] = {
+    "varnish": Finish(roughness=0.04, waviness=0.003),
+    "laminate": Finish(roughness=0.004, waviness=0.012),
+    "whiteboard": Finish(head_on=0.05, roughness=0.012, waviness=0.002),
+    "glossy paper": Finish(roughness=0.08, waviness=0.01),
+}
+"""How smooth boards and sheets are, from a varnished board to a sheet in a laminating pouch."""
+
+
+def varied_panel(rng: np.random.Generator, kind: PanelKind, camera_mm: FloatArray, target_mm: FloatArray) -> Panel:
+    """Return a lamp or a window that the camera sees mirrored at a point (3,) of a level surface."""
+    ray = target_mm - camera_mm
+    ray /= np.linalg.norm(ray)
+    leaving = ray * np.array([1.0, 1.0, -1.0])
+    beside = np.cross(leaving, rng.normal(size=3))
+    beside /= np.linalg.norm(beside)
+    angle = float(rng.uniform(-np.pi, np.pi))
+    level, other = np.array([np.cos(angle), np.sin(angle), 0.0]), np.array([-np.sin(angle), np.cos(angle), 0.0])
+    panes, bars, is_round = (1, 1), 0.0, False
+    if kind == "lamp shade":
+        away, luminance, is_round = rng.uniform(600, 1300), rng.uniform(15, 40), True
+        across, up = (rng.uniform(110, 220) * axis for axis in (level, other))
+    elif kind == "window":
+        away, luminance = rng.uniform(1500, 2600), rng.uniform(25, 80)
+        # it stands across the ray: a window for a tilted camera, a roof light for one above
+        across, up = beside * rng.uniform(350, 600), np.cross(leaving, beside) * rng.uniform(450, 800)
+        panes, bars = (int(rng.integers(1, 4)), int(rng.integers(2, 4))), float(rng.uniform(0.06, 0.14))
+    else:
+        away, luminance = rng.uniform(1300, 1900), rng.uniform(40, 100)
+        across, up = level * rng.uniform(700, 1100), other * rng.uniform(500, 900)
+        panes, bars = (int(rng.integers(2, 5)), int(rng.integers(2, 4))), float(rng.uniform(0.45, 0.7))
+    warmth = float(rng.uniform(-0.2, 0.25))
+    return Panel(
+        _triple(target_mm + leaving * away),
+        _triple(across),
+        _triple(up),
+        float(luminance),
+        (1.0 - warmth, 1.0, 1.0 + warmth),
+        panes,
+        bars,
+        is_round,
+    )
+
+
+def _triple(values: FloatArray) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
+COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card")
+"""What may lie still over a board or a sheet."""
+_CLOTHS: tuple[Colour, ...] = (
+    (0.12, 0.1, 0.1),
+    (0.35, 0.2, 0.15),
+    (0.15, 0.15, 0.6),
+    (0.85, 0.86, 0.86),
+    (0.3, 0.5, 0.3),
+)
+_FURS: tuple[Colour, ...] = (
+    (0.1, 0.1, 0.1),
+    (0.2, 0.35, 0.55),
+    (0.45, 0.47, 0.48),
+    (0.8, 0.83, 0.86),
+    (0.25, 0.5, 0.75),
+)
+
+
+def varied_coverings(
+    rng: np.random.Generator, kind: ForeignObjectKind, half_mm: FloatArray, base_mm: float
+) -> tuple[ForeignObject, ...]:
+    """Return what lies over part of a board or sheet with half sizes (2,): one thing, or up to five playing cards."""
+
+    def one(reach: float, radius_mm: float, colours: tuple[Colour, ...]) -> ForeignObject:
+        x, y = (float(value) for value in rng.uniform(-reach, reach, 2) * half_mm)
+        colour, turned = colours[int(rng.integers(len(colours)))], float(rng.uniform(-180.0, 180.0))
+        return ForeignObject(kind, x, y, colour, base_mm, radius_mm, turned, int(rng.integers(1 << 30)))
+
+    size = float(half_mm.mean())
+    if kind == "cat":
+        return (one(1.0, size * float(rng.uniform(0.6, 1.0)), _FURS),)
+    if kind == "scarf":
+        return (one(0.7, size * float(rng.uniform(0.2, 0.32)), _CLOTHS),)
+    if kind == "sleeve":
+        thing = one(0.6, float(rng.uniform(38.0, 55.0)), _CLOTHS)
+        # its cuff lies over the board, and the rest leads away from it
+        along = np.radians(thing.turned_deg)
+        half_length = 3.5 * thing.radius_mm
+        return (
+            replace(
+                thing,
+                x_mm=thing.x_mm + half_length * float(np.cos(along)),
+                y_mm=thing.y_mm + half_length * float(np.sin(along)),
+            ),
+        )
+    return tuple(one(0.9, 44.0, _CLOTHS) for _ in range(int(rng.integers(1, 6))))
+
+
+def varied_clutter(
+    rng: np.random.Generator, half_mm: FloatArray, keep_clear_mm: FloatArray
+) -> tuple[ForeignObject, ...]:
+    """Return things that lie around a board or sheet with half sizes (2,), none within 60 mm of points (n, 2)."""
+    kinds: tuple[ForeignObjectKind, ...] = ("coin", "cup", "card", "playing card", "playing card", "scarf")
+    lying: list[ForeignObject] = []
+    for _ in range(40):
+        kind = kinds[int(rng.integers(len(kinds)))]
+        radius = {"coin": 12.0, "cup": 38.0, "card": 32.0, "playing card": 44.0, "scarf": 26.0}[kind]
+        reach = radius * (7.2 if kind == "scarf" else 1.5)
+        at = rng.uniform(-1.0, 1.0, 2) * (half_mm + 190.0)
+        is_beside = bool((np.abs(at) - half_mm).max() > reach + (45.0 if kind == "cup" else 8.0))
+        near = [np.array([thing.x_mm, thing.y_mm]) for thing in lying] + list(keep_clear_mm)
+        if is_beside and all(np.linalg.norm(at - other) > radius + 60.0 for other in near):
+            colour = _CLOTHS[int(rng.integers(len(_CLOTHS)))]
+            turned, seed = float(rng.uniform(-180.0, 180.0)), int(rng.integers(1 << 30))
+            lying.append(ForeignObject(kind, float(at[0]), float(at[1]), colour, 0.0, radius, turned, seed))
+        if len(lying) == 8:
+            break
+    return tuple(lying)

@@ -30,9 +30,9 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.command_line import processes
 from benchmarks.parts.stress.hardships import hardships
-from benchmarks.parts.stress.photoreal import developed
-from benchmarks.parts.stress.scenes import case_of
-from benchmarks.stress import Task, learn, picture_of, tasks
+from benchmarks.parts.stress.scenes import case_of, picture_of
+from benchmarks.scene.processing import developed
+from benchmarks.stress import Task, learn, tasks
 from benchmarks.training.samples import SampleArrays
 from common.places import EMPTY
 from vision.frame import FloatArray, Image

@@ -22,8 +22,9 @@ from simulator.rendering.painting import (
     motion_px,
     polygon_mask,
 )
+from simulator.rendering.things import silhouette_px
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import Hand, Setting
+from simulator.scene.scene import ForeignObject, Hand, Setting
 from simulator.scene.sheets import place_mm
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
@@ -221,8 +222,8 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
             darken_in_shadow(image, outline, min(softness, 14.0), shade)
 
 
-def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
-    """Return where hands hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
+def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int, things: Sequence[ForeignObject] = ()) -> Image:
+    """Return where hands and things hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
     for hand in hands:
@@ -232,6 +233,8 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
         projected = _ProjectedLimbs.of(setting, limbs)
         for index in range(len(limbs)):
             cv2.fillConvexPoly(mask, np.rint(projected.outline(index) / shrink).astype(np.int32), 255)
+    for outline in (one for thing in things for one in silhouette_px(setting, thing)):
+        cv2.fillPoly(mask, [np.rint(np.clip(outline, -_FAR_PX, _FAR_PX) / shrink).astype(np.int32)], 255)
     return mask
 
 
@@ -242,7 +245,7 @@ _HIDDEN_SHARE = 0.25
 
 
 class HandOcclusion:
-    """Finds the places that hands hide from the camera of one setting."""
+    """Finds the places that hands, or things, hide from the camera of one setting."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -272,11 +275,13 @@ class HandOcclusion:
         pixels = hull(project(self._setting.camera, self._setting.pose, corners) / _SHRINK)
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))
 
-    def covered(self, hands: tuple[Hand, ...], occupied: Collection[str]) -> tuple[str, ...]:
-        """Return the places where hands hide at least a quarter of the square or of its piece's top."""
-        if not hands:
+    def covered(
+        self, hands: tuple[Hand, ...], occupied: Collection[str], things: Sequence[ForeignObject] = ()
+    ) -> tuple[str, ...]:
+        """Return the places where hands and things hide at least a quarter of the square or of its piece's top."""
+        if not hands and not things:
             return ()
-        hidden = cover_mask(self._setting, hands, _SHRINK).reshape(-1) > 127
+        hidden = cover_mask(self._setting, hands, _SHRINK, things).reshape(-1) > 127
         found: list[str] = []
         for place, square in self._squares.items():
             regions = [square, self._tops[place]] if place in occupied else [square]

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from simulator.rendering.background import paint_background, pixels_per_mm
+from simulator.rendering.background import mirrored_light, paint_background, pixels_per_mm
 from simulator.rendering.dice import DicePainter
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
 from simulator.rendering.ink import InkPainter, PenPainter
-from simulator.rendering.optics import SensorNoise, through_sensor
-from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paint_foreign_object, paste
+from simulator.rendering.optics import SensorNoise, add_light, through_sensor
+from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
 from simulator.rendering.pieces import BlockPainter, DiscPainter, PyramidPainter
+from simulator.rendering.things import paint_foreign_object
 from simulator.scene.pieces import (
     BallPose,
     BlockPose,
@@ -58,6 +59,7 @@ class _SettingPainter:
         self._setting = setting
         self._pixels_per_mm = pixels_per_mm(setting)
         self._background = paint_background(setting)
+        self._mirrored = mirrored_light(setting) if setting.lighting.panels else None
         self._shadows = shadows = Shadows(setting, self._pixels_per_mm)
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
 
@@ -91,6 +93,9 @@ class _SettingPainter:
         for piece in standing:
             if isinstance(piece, InkPose):
                 paste(image, self._sprite(piece))
+        if self._mirrored is not None:
+            # over the ink, and under all that stands on the board
+            image = add_light(image, self._mirrored)
         solid = _without_ink(standing)
         for piece in solid:
             self._painter(piece).paint_shadows(image, piece)

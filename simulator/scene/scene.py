@@ -57,14 +57,50 @@ class Shade:
 
 
 @dataclass(frozen=True)
+class Panel:
+    """Something flat and bright that smooth surfaces mirror: a lamp shade, a window, the lamps of a ceiling.
+
+    It reaches from ``centre_mm`` by ``across_mm`` and ``up_mm`` to either side, as an ellipse if ``is_round``.
+    ``panes`` is its number of bright fields along both; ``bars`` is the dark share between two. ``luminance`` is in
+    multiples of white paper's at an irradiance of 1: about 15 for a shade, 40 for a window, 100 for a bare tube.
+    """
+
+    centre_mm: tuple[float, float, float]
+    across_mm: tuple[float, float, float]
+    up_mm: tuple[float, float, float]
+    luminance: float
+    colour: Colour = (1.0, 1.0, 1.0)
+    panes: tuple[int, int] = (1, 1)
+    bars: float = 0.0
+    is_round: bool = False
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How table, board and paper mirror.
+
+    ``head_on`` is the reflectance at normal incidence, ``roughness`` the standard deviation of the slope of its grain,
+    which blurs mirror images, and ``waviness`` that of waves some centimetres long, drawn from ``seed``, which bend
+    them.
+    """
+
+    head_on: float = 0.04
+    roughness: float = 0.05
+    waviness: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Lighting:
-    """Lamps and ambient light, and the gloss of board and blocks (0 to 1)."""
+    """Lamps and ambient light, the gloss of board and blocks (0 to 1), and what level surfaces mirror."""
 
     lamps: tuple[Lamp, ...] = (Lamp(),)
     ambient: float = 0.35
     ambient_colour: Colour = (1.0, 1.0, 1.0)
     gloss: float = 0.05
     shade: Shade | None = None
+    panels: tuple[Panel, ...] = ()
+    finish: Finish = Finish()
 
 
 @dataclass(frozen=True)
@@ -174,17 +210,24 @@ class Hand:
     streak_mm: tuple[float, float] = (0.0, 0.0)
 
 
-ForeignObjectKind = Literal["coin", "cup", "card"]
-_HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {"coin": 2.2, "cup": 85.0, "card": 0.4}
-_CARD_SHAPE = 1.4
-"""Width of a card over its depth."""
+ForeignObjectKind = Literal["coin", "cup", "card", "playing card", "scarf", "sleeve", "cat"]
+_HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
+    "coin": 2.2,
+    "cup": 85.0,
+    "card": 0.4,
+    "playing card": 0.3,
+    "scarf": 7.0,
+    "sleeve": 50.0,
+    "cat": 90.0,
+}
 
 
 @dataclass(frozen=True)
 class ForeignObject:
-    """Something that does not belong to the game: a coin, a cup or a card, standing at (x, y) on ``base_mm``.
+    """Something that does not belong to the game, at (x, y) on ``base_mm``, turned anticlockwise by ``turned_deg``.
 
-    ``radius_mm`` is half the depth of a card.
+    ``radius_mm`` is half the depth of a card, half the width of a scarf or a sleeve, and of a curled-up cat the radius.
+    ``seed`` draws its pattern.
     """
 
     kind: ForeignObjectKind
@@ -193,16 +236,13 @@ class ForeignObject:
     colour: Colour = (0.45, 0.65, 0.75)
     base_mm: float = 0.0
     radius_mm: float = 12.0
+    turned_deg: float = 0.0
+    seed: int = 0
 
     @property
     def height_mm(self) -> float:
         """Its height."""
         return _HEIGHTS_MM[self.kind]
-
-    @property
-    def half_width_mm(self) -> float:
-        """Half of its width; a card is wider than deep."""
-        return _CARD_SHAPE * self.radius_mm if self.kind == "card" else self.radius_mm
 
 
 @dataclass(frozen=True)

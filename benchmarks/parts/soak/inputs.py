@@ -16,8 +16,8 @@ from benchmarks.faults.table import FaultyTable
 from referee.sensing.health import SensorSnapshot
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
-from simulator.rendering.hands import HandOcclusion
-from simulator.rendering.painting import outline_mm
+from simulator.rendering.hands import HandOcclusion, cover_mask
+from simulator.rendering.painting import box_around, clipped, polygon_mask
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of
@@ -44,6 +44,8 @@ _PLAIN_OPEN_SHARE = 0.9
 _COVERED_SHARE = 0.08
 _PIPS = "123456"
 _GRID = 8
+_SHRINK = 2
+"""Pixels of the picture per pixel, along each direction, of the mask that finds covered places."""
 
 
 def sides_in_plain_view(
@@ -78,15 +80,18 @@ def covered_places(
 ) -> set[str]:
     """The places of which objects hide more than a share of the piece that stands, or would stand, there."""
     layout = setting.layout
-    hulls = [_object_outline(setting, pose, thing) for thing in things]
+    hidden = cover_mask(replace(setting, pose=pose), (), _SHRINK, things)
     found = set()
     for place in layout.places:
         outline = _place_outline(setting, pose, place)
         if outline is None:
             continue
-        area = abs(float(cv2.contourArea(outline)))
-        shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
-        if shared > more_than * area:
+        box = clipped(box_around(outline / _SHRINK, 0), hidden.shape)
+        if box is None:
+            continue
+        left, top, right, bottom = box
+        own = polygon_mask((bottom - top, right - left), outline / _SHRINK - (left, top)) > 127
+        if hidden[top:bottom, left:right][own].mean() > 255 * more_than:
             found.add(place)
     return found
 
@@ -116,12 +121,6 @@ def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) 
     points = top * (1 - v) + bottom * v
     hidden = [any(cv2.pointPolygonTest(one, (float(x), float(y)), False) >= 0 for one in nearer) for x, y in points]
     return 1.0 - float(np.mean(hidden))
-
-
-def _object_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
-    """The outline in pixels of the object as it is drawn."""
-    points = np.vstack([outline_mm(thing, 0.0), outline_mm(thing, thing.height_mm)])
-    return hull_px(project(setting.camera, pose, points))
 
 
 @dataclass

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from benchmarks.parts.picture_changes import Change
 from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.pieces import BlockLook, DiscLook
 from simulator.scene.scene import (
+    Bend,
     ForeignObject,
     Hand,
     Lamp,
@@ -14,10 +16,14 @@ from simulator.scene.scene import (
     Sensor,
     Setting,
     TableLook,
+    first_fitting,
+    growing_distances,
     lens,
+    looking_at,
     whole_table_distance_mm,
 )
-from vision.layout.table import default_layout
+from simulator.scene.sheets import extent_mm, lying_sheets
+from vision.layout.table import TableLayout, default_layout
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Draft:
 
     ``pieces`` is the seed of a piece set (negative: an ordinary one, see ``piece_look``). ``careless`` is the largest
     offset of a block from its place's centre in millimetres, and its largest rotation in degrees. ``blocks`` is the
-    number of pieces of any kind.
+    number of pieces of any kind. ``afterwards`` changes the picture once it is taken.
     """
 
     game: str
@@ -39,12 +45,14 @@ class Draft:
     pieces: int
     size: tuple[int, int] = (1280, 720)
     view_deg: float = 66.0
-    bend: float = -0.05
+    distortion: float = -0.05
     sensor: Sensor = field(default_factory=lambda: Sensor(jpeg_quality=90))
     careless: tuple[float, float] = (3.0, 5.0)
     blocks: int = 8
     hands: tuple[Hand, ...] = ()
     things: tuple[ForeignObject, ...] = ()
+    bend: Bend | None = None
+    afterwards: tuple[Change, ...] = ()
 
 
 def piece_look(pieces: int) -> BlockLook:
@@ -79,18 +87,34 @@ def ordinary_draft(rng: np.random.Generator, game: str) -> Draft:
 def setting_of(draft: Draft) -> Setting:
     """The setting of a draft, without pieces."""
     # with the distortion of a narrow lens, a wide one would fold the picture's corners over
-    bend = draft.bend * min(1.0, (66.0 / draft.view_deg) ** 2)
-    camera = lens(draft.size, draft.view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (5.0, -4.0))
-    distance = whole_table_distance_mm(camera) * draft.farther
-    seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
-    pose = pose_with_markers(camera, distance, draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0), seen)
+    k1 = draft.distortion * min(1.0, (66.0 / draft.view_deg) ** 2)
+    camera = lens(draft.size, draft.view_deg, (k1, -0.15 * k1, 0.0004, -0.0003, 0.0), (5.0, -4.0))
+    layout = stress_layout(draft.game)
+    if lying_sheets(layout):
+        extent = extent_mm(layout)
+        x, y, z = (float(middle) for middle in (extent.min(axis=0) + extent.max(axis=0)) / 2)
+        turned = (draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (x, y, z))
+        distances = growing_distances(260.0 * draft.farther, 1.03, 60)
+        pose = first_fitting(camera, extent, 8.0, (looking_at(one, *turned) for one in distances))
+    else:
+        distance = whole_table_distance_mm(camera) * draft.farther
+        seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
+        turned = (draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0))
+        pose = pose_with_markers(camera, distance, *turned, seen)
     return Setting(
         camera,
         pose,
-        default_layout(draft.game),
+        layout,
         draft.table,
         piece_look(draft.pieces) if draft.game == "deblockle" else BlockLook(),
         draft.lighting,
         draft.sensor,
         discs=disc_look(draft.pieces) if draft.game == "diaballik" else DiscLook(),
+        bend=draft.bend,
     )
+
+
+def stress_layout(game: str) -> TableLayout:
+    """The layout of a game, with a single sheet if it is played on sheets, so that its cells are large enough."""
+    layout = default_layout(game)
+    return layout.with_sheets(1) if lying_sheets(layout) else layout

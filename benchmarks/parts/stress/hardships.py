@@ -9,19 +9,38 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.parts.stress.drafts import Draft
+from benchmarks.parts.picture_changes import (
+    ARM_SKINS,
+    ARM_SLEEVES,
+    CHANGES,
+    NEVER_WITH_OTHERS,
+    SELDOM_MET,
+    Change,
+    drawn_arm,
+    drawn_radius_mm,
+    reaching_hand,
+    resting,
+    top_mm,
+)
+from benchmarks.parts.stress.drafts import Draft, setting_of, stress_layout
+from benchmarks.scene.variety import (
+    COVERINGS,
+    FINISHES,
+    MIRRORED,
+    PanelKind,
+    varied_clutter,
+    varied_coverings,
+    varied_panel,
+)
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import SKINS, SLEEVES, ForeignObject, Hand, Lamp, MarkerState, Shade, Surface
-from vision.frame import FloatArray
+from simulator.scene.scene import Bend, ForeignObject, ForeignObjectKind, Hand, Lamp, MarkerState, Shade, Surface
 from vision.layout.table import default_layout
 
-ARM_SKINS = ("very pale skin", "pale skin", "tan skin", "brown skin", "dark skin")
-ARM_SLEEVES = ("bare arm", "dark sleeve", "red sleeve", "white sleeve", "wood-brown sleeve")
 PIECE_SETS = 8
 """Number of piece sets that differ in colour."""
 
 
-Change = Callable[[Draft, np.random.Generator], Draft]
+DraftChange = Callable[[Draft, np.random.Generator], Draft]
 
 
 @dataclass(frozen=True)
@@ -29,7 +48,7 @@ class Hardship:
     """A condition that makes reading harder, with its levels from mild to hard."""
 
     name: str
-    levels: Mapping[str, Change]
+    levels: Mapping[str, DraftChange]
 
 
 def _unchanged(draft: Draft, _rng: np.random.Generator) -> Draft:
@@ -71,11 +90,53 @@ def _with_piece_set(draft: Draft, rng: np.random.Generator, first: int) -> Draft
 
 
 def _with_glare(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
-    """A lamp placed so that its specular reflection on the board is near the picture's centre."""
+    """A lamp placed so that its specular reflection on board and pieces is near the picture's centre."""
     azimuth = np.radians(draft.azimuth_deg + 180.0 + float(rng.uniform(-15.0, 15.0)))
     across = 1000.0 * float(np.tan(np.radians(max(draft.tilt_deg, 6.0) + float(rng.uniform(-5.0, 5.0)))))
     lamp = Lamp((across * float(np.cos(azimuth)), across * float(np.sin(azimuth)), 1000.0))
     return _with_lighting(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
+
+
+def _with_panel(draft: Draft, rng: np.random.Generator, kind: PanelKind, finish: str) -> Draft:
+    """A lamp or a window that the board or the sheet, of that finish, mirrors into the camera."""
+    setting = setting_of(draft)
+    board = setting.layout.board
+    half = np.array([board.columns, board.rows]) * board.cell_mm / 2
+    target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half), board.height_mm])
+    panel = varied_panel(rng, kind, setting.pose.camera_position_mm, target)
+    surface = replace(FINISHES[finish], seed=int(rng.integers(1 << 30)))
+    return _with_lighting(draft, rng, panels=(panel,), finish=surface)
+
+
+def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind) -> Draft:
+    """Something that lies still over part of the board, and over pieces."""
+    layout = stress_layout(draft.game)
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
+    return replace(draft, things=(*draft.things, *varied_coverings(rng, kind, half, top_mm(layout))))
+
+
+def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
+    ground_mm = stress_layout(draft.game).board.height_mm
+    return replace(draft, hands=(*draft.hands, resting(reaching_hand(rng, ground_mm, 110.0), ground_mm)))
+
+
+def _cluttered(draft: Draft, rng: np.random.Generator) -> Draft:
+    """Cups, cards and coins beside the board."""
+    layout = stress_layout(draft.game)
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
+    centres = np.array(list(layout.markers.centres_mm.values()))
+    return replace(draft, things=(*draft.things, *varied_clutter(rng, half, centres)))
+
+
+def _curled(draft: Draft, rng: np.random.Generator, rise_mm: float) -> Draft:
+    """Paper that arches or whose corners lift."""
+    signs = rng.choice([-1.0, 1.0], 2)
+    rise, twist = (float(value) for value in signs * rise_mm * rng.uniform((0.4, 0.0), (1.0, 0.5)))
+    return replace(draft, bend=Bend(max(rise, -0.3 * rise_mm), float(rng.uniform(0.0, 180.0)), twist))
+
+
+def _afterwards(draft: Draft, _rng: np.random.Generator, change: Change) -> Draft:
+    return replace(draft, afterwards=(*draft.afterwards, change))
 
 
 def _with_lamp_colour(draft: Draft, _rng: np.random.Generator, colour: Colour) -> Draft:
@@ -115,43 +176,6 @@ def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bo
     return replace(draft, things=(*draft.things, ForeignObject(kind, x, y, colour, base, radius)))  # type: ignore[arg-type]
 
 
-def reaching_hand(
-    rng: np.random.Generator,
-    ground_mm: float,
-    most: float,
-    scale: FloatArray | float = 1.0,
-    skin: str | None = None,
-    sleeve: str | None = None,
-) -> Hand:
-    """A hand over the board from any side, with fingertips within ``most`` times ``scale`` mm of the centre."""
-    angle = float(rng.uniform(-np.pi, np.pi))
-    outwards = np.array([np.cos(angle), np.sin(angle)])
-    tip = rng.uniform(-most, most, 2) * scale
-    elbow = tip + outwards * float(rng.uniform(330.0, 420.0))
-    return Hand(
-        (float(tip[0]), float(tip[1]), ground_mm + float(rng.uniform(20.0, 60.0))),
-        (float(elbow[0]), float(elbow[1]), float(rng.uniform(110.0, 170.0))),
-        *_arm(rng, skin, sleeve),
-    )
-
-
-def _arm(
-    rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None
-) -> tuple[Colour, Colour | None, float, float]:
-    """An arm's skin, its sleeve and where that begins, and how closed the hand is."""
-    return (
-        SKINS[skin or ARM_SKINS[int(rng.integers(len(ARM_SKINS)))]],
-        SLEEVES[sleeve or ARM_SLEEVES[int(rng.integers(len(ARM_SLEEVES)))]],
-        float(rng.uniform(0.0, 0.6)),
-        float(rng.uniform(0.0, 1.0)),
-    )
-
-
-def drawn_radius_mm(rng: np.random.Generator, kind: str) -> float:
-    """The radius of a coin, a cup or a card."""
-    return {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
-
-
 def _with_hand(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
     hand = reaching_hand(rng, default_layout("deblockle").board.height_mm, 110.0, skin=skin, sleeve=sleeve)
     return replace(draft, hands=(hand,))
@@ -163,7 +187,7 @@ def _hand_beside(draft: Draft, rng: np.random.Generator) -> Draft:
     outwards = np.array([np.cos(angle), np.sin(angle)])
     tip = outwards * (140.0 / float(np.abs(outwards).max()) + float(rng.uniform(55.0, 75.0)))
     elbow = tip + outwards * 380.0
-    hand = Hand((float(tip[0]), float(tip[1]), 12.0), (float(elbow[0]), float(elbow[1]), 90.0), *_arm(rng))
+    hand = Hand((float(tip[0]), float(tip[1]), 12.0), (float(elbow[0]), float(elbow[1]), 90.0), *drawn_arm(rng))
     return replace(draft, hands=(hand,))
 
 
@@ -187,7 +211,7 @@ _SURFACES: Mapping[str, tuple[Surface, Colour]] = {
 }
 
 
-def _levels(change: Callable[..., Draft], name: str, values: Mapping[str, object]) -> dict[str, Change]:
+def _levels(change: Callable[..., Draft], name: str, values: Mapping[str, object]) -> dict[str, DraftChange]:
     return {level: partial(change, **{name: value}) for level, value in values.items()}
 
 
@@ -204,13 +228,21 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
         Hardship("ordinary", {"as it is": _unchanged}),
         Hardship("resolution", _levels(_with_draft, "size", {f"{w}x{h}": (w, h) for w, h in sizes})),
         Hardship("lens", _levels(_with_draft, "view_deg", {f"{deg}° wide": float(deg) for deg in (50, 80, 95, 110)})),
-        Hardship("distortion", _levels(_with_draft, "bend", {f"k1 {k:+.2f}": k for k in (-0.3, -0.2, 0.08)})),
+        Hardship("distortion", _levels(_with_draft, "distortion", {f"k1 {k:+.2f}": k for k in (-0.3, -0.2, 0.08)})),
         Hardship("tilt", _levels(_tilted, "degrees", {f"{deg}°": float(deg) for deg in (0, 15, 30, 38, 45)})),
         Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
         Hardship("table", {name: partial(_with_surface, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
         Hardship("board", _levels(_board, "colour", _BOARDS)),
         Hardship("piece colours", {"any two": partial(_with_piece_set, first=seed * 1000)}),
         Hardship("glare", _levels(_with_glare, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
+        Hardship(
+            "reflection",
+            {
+                f"{kind} on {finish}": partial(_with_panel, kind=kind, finish=finish)
+                for kind in MIRRORED
+                for finish in FINISHES
+            },
+        ),
         Hardship(
             "lamp colour",
             _levels(
@@ -261,16 +293,47 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
             | {sleeve: partial(_with_hand, sleeve=sleeve) for sleeve in ARM_SLEEVES}
             | {"beside": _hand_beside},
         ),
+        Hardship(
+            "coverings",
+            {kind: partial(_covered_by, kind=kind) for kind in COVERINGS} | {"open hand": _under_open_hand},
+        ),
+        Hardship("clutter", {"beside the board": _cluttered}),
+        Hardship("curled", _levels(_curled, "rise_mm", {f"{mm} mm": float(mm) for mm in (4, 10)})),
+        *(
+            Hardship(name, {level: partial(_afterwards, change=change) for level, change in CHANGES[name].items()})
+            for name in _IN_THE_PICTURE
+        ),
     ]
     known = {one.name: one for one in listed if one.name not in _NOT_OF.get(game, ())}
     everything = Hardship(
         "everything",
         {"some of all": partial(_everything, known, 0.3), "most of all": partial(_everything, known, 0.65)},
     )
-    return known | {one.name: one for one in (everything, _hard_to_locate())}
+    more = (everything,) if "markers" not in known else (everything, _hard_to_locate())
+    return known | {one.name: one for one in more}
 
 
-_NOT_OF: Mapping[str, tuple[str, ...]] = {"diaballik": ("turned",), "blockade": ("piece colours", "things", "hands")}
+_IN_THE_PICTURE = (
+    "stains",
+    "fog",
+    "bands",
+    "swing",
+    "night mode",
+    "Bayer mosaic",
+    "web camera",
+    "low-rate video",
+    "broken stream",
+    "orientation",
+)
+"""Hardships that are laid over the rendered picture, as over any other."""
+_ONLY_BOARDS = ("board", "piece colours", "markers", "off centre", "turned", "things", "hands")
+_NOT_OF: Mapping[str, tuple[str, ...]] = {
+    "deblockle": ("curled",),
+    "diaballik": ("turned", "curled"),
+    "blockade": ("piece colours", "things", "hands", "curled"),
+    "number-drop": _ONLY_BOARDS,
+    "blokus-dice": _ONLY_BOARDS,
+}
 """Hardships that don't apply to a game: discs are round; stacks have fixed colours, and leave no room on the board."""
 
 
@@ -293,7 +356,7 @@ def _hard_to_locate() -> Hardship:
     )
 
 
-def _together(draft: Draft, rng: np.random.Generator, changes: tuple[Change, ...]) -> Draft:
+def _together(draft: Draft, rng: np.random.Generator, changes: tuple[DraftChange, ...]) -> Draft:
     for change in changes:
         draft = change(draft, rng)
     return draft
@@ -325,7 +388,9 @@ def _slightly_shaken(draft: Draft, rng: np.random.Generator) -> Draft:
 def _everything(known: Mapping[str, Hardship], share: float, draft: Draft, rng: np.random.Generator) -> Draft:
     """Many hardships at once, each at a random level."""
     for hardship in known.values():
-        seldom = hardship.name in {"hands", "things"}
+        if hardship.name in NEVER_WITH_OTHERS:
+            continue
+        seldom = hardship.name in SELDOM_MET
         if rng.random() < share * (0.5 if seldom else 1.0):
             levels = list(hardship.levels.values())
             draft = levels[int(rng.integers(len(levels)))](draft, rng)

@@ -12,8 +12,9 @@ from benchmarks.parts.stress.score import BINS, Calibration, PictureScore, Squar
 GroupT = TypeVar("GroupT")
 
 _HEAD = (
-    "| {first} | pictures | located | wholly right | blocks right | places right | wrong and certain | unsure | hidden "
-    "| hands missed | hands invented |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+    "| {first} | pictures | located | wholly right | pieces right | places | right | certain | certain and wrong "
+    "| hidden | silent bad reads | wrongly named | calibration error | hands missed | hands invented |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -34,9 +35,9 @@ def _row(name: str, count: Tally) -> str:
     return (
         f"| {name} | {pictures} | {_share(count.located, count.tried)} "
         f"| {_share(count.wholly_right, count.tried)} | {_share(count.blocks_right, count.blocks)} "
-        f"| {_share(count.right, count.places)} | {count.wrong_and_certain} of {count.certain} "
-        f"| {_share(count.unsure, count.places)} | {_share(count.hidden, count.places)} "
-        f"| {hands} | {invented} |\n"
+        f"| {count.places} | {_share(count.read_right, count.places)} | {_share(count.certain, count.places)} "
+        f"| {count.wrong_and_certain} | {_share(count.hidden, count.places)} "
+        f"| {count.silent} | {count.misnamed} | {count.calibration_error:.1%} | {hands} | {invented} |\n"
     )
 
 

@@ -6,19 +6,24 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.parts.stress.drafts import Draft, ordinary_draft, setting_of
+from benchmarks.parts.picture_changes import Change, LabelledPicture
+from benchmarks.parts.stress.drafts import Draft, ordinary_draft, setting_of, stress_layout
 from benchmarks.parts.stress.hardships import Hardship
 from common.places import occupied
 from engine.registry import load
-from simulator.play.actions import Arrangement
+from simulator.play.actions import Arrangement, Slack
 from simulator.play.blockade import parse_piles
+from simulator.play.ink import SheetHandler
+from simulator.play.players import HANDLERS
 from simulator.rendering.hands import HandOcclusion, cover_mask
+from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import direction, net_side
-from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, PiecePose, Pyramid, StackPose, block_on
+from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiePose, DiscPose, PiecePose, Pyramid, StackPose, block_on
 from simulator.scene.scene import Scene
+from vision.frame import Image
 from vision.geometry import back_project
 from vision.layout.pieces import BlockPieces
-from vision.layout.table import TableLayout, default_layout
+from vision.layout.table import TableLayout
 
 GAP_MM = 1.5
 BALL_OFF_MM = 0.8
@@ -29,8 +34,9 @@ BALL_OFF_MM = 0.8
 class StressCase:
     """A picture to render, and its truth.
 
-    ``looks`` maps every place to its look; ``covered`` are the places of which hands hide at least a quarter;
-    ``hand`` is ``over``, ``beside`` (none of the board is hidden) or ``at the rim`` (not scored).
+    ``looks`` maps every place to its look; ``covered`` are the places of which hands or things hide at least a quarter;
+    ``hand`` is ``over``, ``beside`` (none of the board is hidden) or ``at the rim`` (not scored). ``afterwards``
+    changes the picture once it is taken.
     """
 
     hardship: str
@@ -41,6 +47,7 @@ class StressCase:
     looks: Mapping[str, str]
     covered: tuple[str, ...]
     hand: str
+    afterwards: tuple[Change, ...] = ()
 
     @property
     def name(self) -> str:
@@ -62,13 +69,27 @@ def case_of(
     """
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
-    layout = default_layout(game)
+    layout = stress_layout(game)
     if places is None:
         places = [place for place in layout.places if place not in layout.board.printed]
     scene = Scene(setting_of(draft), PLACE_PIECES[game](draft, layout, places, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
-    covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
-    return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
+    occlusion, there = HandOcclusion(scene.setting), occupied(looks)
+    hand = _hand_state(scene, occlusion.covered(scene.hands, there))
+    covered = occlusion.covered(scene.hands, there, scene.things)
+    return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, hand, draft.afterwards)
+
+
+def picture_of(case: StressCase) -> Image:
+    """Render a case's picture."""
+    setting = case.scene.setting
+    image = Renderer(case.number).render(case.scene, case.number)
+    there = tuple(occupied(case.looks))
+    picture = LabelledPicture(image, lambda: (setting.camera, setting.pose), setting.layout, there)
+    rng = np.random.default_rng([case.number, *case.name.encode(), 53])
+    for change in case.afterwards:
+        picture = change(picture, rng)
+    return picture.image
 
 
 def blocks_on(
@@ -182,9 +203,39 @@ def _pile(rng: np.random.Generator, base: str) -> list[tuple[str, str]]:
     return [*pile, ("L", "black")] if sizes == ["M", "S"] and rng.random() < 0.7 else pile
 
 
+_WRITTEN = 0.5
+_MOST_LOOPS, _LONGEST_LOOP = 3, 4
+
+
+def ink_on(
+    _draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
+) -> tuple[PiecePose, ...]:
+    """Signs in about half of ``places`` in one handwriting, and loops around some digits of a line."""
+    handler = HANDLERS[layout.game](layout, Slack(), rng)
+    if not isinstance(handler, SheetHandler):
+        raise ValueError(f"{layout.game} is not written on sheets")
+    looks = {place: str(rng.choice(handler.signs)) for place in places if rng.random() < _WRITTEN}
+    standing = handler.set_up({})
+    player = layout.board.prefix.removesuffix(".")
+    standing = standing.after_all(handler.write(standing, player, looks))
+    for _ in range(int(rng.integers(_MOST_LOOPS + 1)) if layout.game == "number-drop" else 0):
+        place, ring = str(rng.choice(places)), {}
+        for _ in range(int(rng.integers(2, _LONGEST_LOOP + 1))):
+            if not looks.get(place, "").startswith("digit") or looks[place].endswith("circled"):
+                break
+            ring[place] = f"{looks[place]} circled"
+            place = layout.board.neighbour(place, 1, 0) or ""
+        if len(ring) > 1:
+            looks |= ring
+            standing = standing.after_all(handler.write(standing, player, ring))
+    return tuple(piece for piece in standing.values() if not isinstance(piece, DiePose))
+
+
 PLACE_PIECES: Mapping[
     str, Callable[[Draft, TableLayout, Sequence[str], np.random.Generator], tuple[PiecePose, ...]]
-] = MappingProxyType({"deblockle": blocks_on, "diaballik": discs_on, "blockade": stacks_on})
+] = MappingProxyType(
+    {"deblockle": blocks_on, "diaballik": discs_on, "blockade": stacks_on, "number-drop": ink_on, "blokus-dice": ink_on}
+)
 """By game, the function that places its pieces."""
 
 

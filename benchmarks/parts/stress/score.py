@@ -7,11 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from common.places import EMPTY
-from vision.reading import Reading
+from vision.reading import HindranceKind, Reading
 
 CERTAIN = 0.99
 MOST_WRONG_OF_CERTAIN = 1e-4
 MOST_CALIBRATION_ERROR = 0.01
+BAD_SHARE = 0.9
+"""A picture of which fewer places are read right was read badly."""
+_IN_THE_WAY = frozenset({HindranceKind.HAND, HindranceKind.OBJECT})
 BINS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0)
 
 
@@ -45,8 +48,9 @@ class SquareScore:
 class PictureScore:
     """One picture: its hardship and level, whether the table was located, and each place that was read.
 
-    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``; ``thing`` is whether a
-    coin, cup or card is there; ``hand_said`` and ``thing_said`` are whether the reading names one.
+    ``covered`` are places that a hand or a thing truly hides; ``hand`` is as in ``StressCase``; ``thing`` is whether
+    something lies there; ``named`` are the kinds of hindrance that the reading names, for a place or for all.
+    ``places`` is their number, whether read or not.
     """
 
     name: str
@@ -59,8 +63,34 @@ class PictureScore:
     covered: tuple[str, ...]
     hand: str
     thing: bool
-    hand_said: bool
-    thing_said: bool
+    named: frozenset[str]
+    places: int
+
+    @property
+    def hand_said(self) -> bool:
+        """Whether the reading names a hand."""
+        return HindranceKind.HAND in self.named
+
+    @property
+    def thing_said(self) -> bool:
+        """Whether the reading names an object."""
+        return HindranceKind.OBJECT in self.named
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether few places were read right."""
+        right = sum(square.right and square.hidden_by is None for square in self.squares)
+        return not self.refused and right < BAD_SHARE * self.places
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it was read badly, and the reading names nothing that hides or hinders."""
+        return self.is_bad and not self.named
+
+    @property
+    def is_misnamed(self) -> bool:
+        """Whether it was read badly, and the reading blames a hand or an object where there is none."""
+        return self.is_bad and bool(self.named & _IN_THE_WAY) and not self.thing and self.hand == "beside"
 
     @property
     def wholly_right(self) -> bool:
@@ -105,13 +135,14 @@ def score(
     squares = tuple(
         SquareScore(place, *seen.best, looks[place], seen.hidden_by) for place, seen in places.items() if place in looks
     )
-    kinds = set() if reading is None else {hindrance.kind for hindrance in reading.hindrances}
-    return PictureScore(*name, bool(places), refused, squares, covered, hand, thing, "hand" in kinds, "object" in kinds)
+    hindrances = () if reading is None else reading.hindrances
+    named = {str(hindrance.kind) for hindrance in hindrances} | {one.hidden_by for one in squares if one.hidden_by}
+    return PictureScore(*name, bool(places), refused, squares, covered, hand, thing, frozenset(named), len(looks))
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of pictures and, by outcome, of places."""
+    """Counts of pictures and, by outcome, of places; ``read_right`` are those whose best look is true."""
 
     pictures: int = 0
     located: int = 0
@@ -130,6 +161,10 @@ class Tally:
     things: int = 0
     things_called_hands: int = 0
     refused: int = 0
+    read_right: int = 0
+    silent: int = 0
+    misnamed: int = 0
+    calibration_error: float = 0.0
 
     @property
     def tried(self) -> int:
@@ -149,8 +184,12 @@ class Tally:
 
 def tally(pictures: Iterable[PictureScore]) -> Tally:
     """Count over pictures."""
+    pictures = list(pictures)
     counts = dict.fromkeys(Tally.__dataclass_fields__, 0)
+    counts.pop("calibration_error")
     for picture in pictures:
+        counts["silent"] += picture.is_silent
+        counts["misnamed"] += picture.is_misnamed
         counts["pictures"] += 1
         counts["located"] += picture.located
         counts["wholly_right"] += picture.wholly_right
@@ -170,10 +209,12 @@ def tally(pictures: Iterable[PictureScore]) -> Tally:
                 counts["unsure"] += 1
             else:
                 counts["right" if square.right else "wrong_and_certain"] += 1
+            counts["read_right"] += square.right and square.hidden_by is None
             if square.truth != EMPTY and square.place not in picture.covered:
                 counts["blocks"] += 1
                 counts["blocks_right"] += square.right and square.hidden_by is None
-    return Tally(**counts)
+    error = calibration_of([square for picture in pictures for square in picture.squares]).expected_error
+    return Tally(**counts, calibration_error=error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
 from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
-from benchmarks.scene.reflections import Facets, Surroundings, fresnel
+from benchmarks.scene.reflections import Facets, Surroundings
 from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
 from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 from simulator.rendering.dice import (
@@ -24,6 +24,7 @@ from simulator.rendering.dice import (
     printed_face,
     text_face,
 )
+from simulator.rendering.optics import fresnel
 from simulator.scene.handwriting import FORMS, Writer, loop_around
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import cases

@@ -3,13 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.parts.picture_changes import IN_THE_SCENE, LabelledPicture, harder, picture_levels
 from benchmarks.parts.stress.drafts import piece_look
 from benchmarks.parts.stress.hardships import hardships
-from benchmarks.parts.stress.photoreal import IN_THE_SCENE, LabelledPicture, developed, harder, picture_levels
-from benchmarks.parts.stress.scenes import StressCase, case_of
+from benchmarks.parts.stress.scenes import StressCase, case_of, picture_of
 from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, missed_targets, score, tally
+from benchmarks.scene.processing import developed
 from benchmarks.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
-from benchmarks.stress import Task, picture_of, tasks
+from benchmarks.stress import Task, tasks
 from benchmarks.training.emptiness import fitted, knots_of, ramps, surest
 from simulator.rendering.optics import irradiance
 from simulator.rendering.renderer import Renderer
@@ -155,7 +156,7 @@ LEVELS_PHOTOREAL = picture_levels()
 @pytest.fixture(scope="module")
 def picture() -> LabelledPicture:
     image = Renderer(1).render(Scene(SETTING), 1)
-    return LabelledPicture(image, SETTING.camera, SETTING.pose, SETTING.layout, ())
+    return LabelledPicture(image, lambda: (SETTING.camera, SETTING.pose), SETTING.layout)
 
 
 def test_developing_inverts_linear_light() -> None:
@@ -282,6 +283,18 @@ def test_a_place_under_a_hand_need_not_be_read_but_may_not_be_certain_and_wrong(
     assert tally([certain]).wrong_and_certain == 1
 
 
+def test_a_bad_read_is_silent_unless_something_is_named_and_misnamed_where_nothing_lies() -> None:
+    wrong = dict.fromkeys(LOOKS, ("something else", 0.6))
+    silent = score(NAME, reading(wrong), LOOKS)
+    blamed = score(NAME, reading(wrong, "object"), LOOKS)
+    honest = score(NAME, reading(wrong, "glare"), LOOKS)
+    covered = score(NAME, reading(wrong, "object"), LOOKS, thing=True)
+    blind = score(NAME, reading({}, "not located"), LOOKS)
+    counts = [(tally([one]).silent, tally([one]).misnamed) for one in (silent, blamed, honest, covered, blind)]
+    assert counts == [(1, 0), (0, 1), (0, 0), (0, 0), (0, 0)]
+    assert not score(NAME, reading(RIGHT), LOOKS).is_bad
+
+
 @pytest.mark.parametrize(
     ("hand", "kinds", "missed", "called_a_thing", "invented"),
     [
@@ -333,7 +346,7 @@ def squares(probability: float, right: int, wrong: int) -> list[SquareScore]:
 
 def picture_score(*parts: list[SquareScore]) -> PictureScore:
     every = tuple(square for part in parts for square in part)
-    return PictureScore(*NAME, True, "", every, (), "beside", False, False, False)
+    return PictureScore(*NAME, True, "", every, (), "beside", False, frozenset(), len(every))
 
 
 def test_one_certain_square_in_ten_thousand_may_be_wrong() -> None:

@@ -1,4 +1,4 @@
-"""Simulations of other cameras and other light."""
+"""Other cameras, other light and what lies in the way, laid over pictures."""
 
 import json
 from importlib.resources import files
@@ -8,10 +8,27 @@ import cv2
 import numpy as np
 import pytest
 
-from benchmarks.parts.camera_effects import EFFECTS, with_effect
+from benchmarks.parts.picture_changes import CHANGES, EFFECTS, LabelledPicture, View
+from benchmarks.parts.picture_changes import with_effect as changed_by
 from benchmarks.parts.picture_sets import PictureFolder
+from benchmarks.scene.processing import banded, garbled, hazed, low_rate_video, night_mode
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, lens
+from simulator.table import standard_setting
+from tests.effort import some
 from vision.frame import Image
+from vision.geometry import CameraModel, Pose
 from vision.sampling import linear_light
+
+SETTING = standard_setting(lens((640, 480)))
+
+
+def seen_by_nobody() -> tuple[CameraModel, Pose]:
+    raise AssertionError("this change needs no geometry")
+
+
+def with_effect(name: str, image: Image, view: View = seen_by_nobody) -> Image:
+    return changed_by(name, LabelledPicture(image, view, SETTING.layout))
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +45,66 @@ def coloured() -> Image:
     return np.full((60, 80, 3), (120, 150, 200), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("name", EFFECTS)
-def test_an_effect_changes_a_picture_the_same_way_each_time(name: str, squares: Image, coloured: Image) -> None:
-    picture = np.concatenate([squares, coloured])
-    changed = with_effect(name, picture)
-    assert changed.shape == picture.shape
-    assert changed.dtype == np.uint8
-    assert np.abs(changed.astype(float) - picture).mean() > 0.5
-    assert np.array_equal(changed, with_effect(name, picture))
+@pytest.fixture(scope="module")
+def table() -> Image:
+    return Renderer(1).render(Scene(SETTING), 1)
+
+
+@pytest.mark.parametrize("name", some(EFFECTS, 20))
+def test_an_effect_changes_a_picture_the_same_way_each_time(name: str, table: Image) -> None:
+    first, again = (with_effect(name, table, lambda: (SETTING.camera, SETTING.pose)) for _ in range(2))
+    assert first.shape == table.shape
+    assert first.dtype == np.uint8
+    assert np.abs(first.astype(float) - table).mean() > 0.05
+    assert np.array_equal(first, again)
+
+
+def test_a_hardship_can_be_drawn_at_any_level_or_named_with_one() -> None:
+    for name, levels in CHANGES.items():
+        assert {name, *(f"{name}: {level}" for level in levels)} <= EFFECTS.keys()
+
+
+def test_bands_run_along_rows_and_haze_takes_contrast() -> None:
+    grey = np.full((200, 30, 3), 0.4, dtype=np.float32)
+    rows = banded(grey, 0.2, 0.0, 2.0)
+    np.testing.assert_array_equal(np.ptp(rows, axis=1), 0.0)
+    assert rows[:, 0, 0].max() == pytest.approx(0.48, abs=1e-3)
+    assert rows[:, 0, 0].min() == pytest.approx(0.32, abs=1e-3)
+    assert rows.mean() == pytest.approx(0.4, abs=1e-3)
+    np.testing.assert_allclose(hazed(grey, 0.25, 0.8), 0.25 * 0.4 + 0.75 * 0.8, rtol=1e-5)
+
+
+def test_video_at_a_low_rate_loses_what_is_faint_and_shows_what_was_there_before(squares: Image) -> None:
+    blank, faint = np.full_like(squares, 170), np.full_like(squares, 170)
+    faint[:, ::2] = 166
+    assert np.ptp(low_rate_video(faint, 40.0).astype(int)) < 4
+    assert np.ptp(low_rate_video(squares, 40.0).astype(int)) > 60
+    before = low_rate_video(squares, 40.0)
+    assert np.abs(low_rate_video(squares, 40.0, before).astype(int) - before).max() < 12
+    gone = low_rate_video(blank, 40.0, before)
+    assert np.abs(gone.astype(int) - 170).max() < 40
+
+
+def test_night_mode_smooths_faint_edges_away(squares: Image) -> None:
+    faint = np.full_like(squares, 170)
+    faint[20:40, 30:50] = 150
+    dark = night_mode(faint, np.random.default_rng(1), 0.01)
+    assert steepest(dark) < steepest(faint)
+    assert dark.mean() > 60
+
+
+def test_a_broken_stream_keeps_what_came_before_the_loss(table: Image) -> None:
+    torn = garbled(table, np.random.default_rng(4))
+    differs = np.abs(torn.astype(int) - table).max(axis=(1, 2)) > 60
+    assert torn.shape == table.shape
+    assert not differs[: len(differs) // 8].any()
+    assert differs[-len(differs) // 4 :].any()
+
+
+def test_a_mirror_image_is_turned_over_left_to_right(squares: Image) -> None:
+    mirrored = with_effect("orientation: mirrored", squares).astype(int)
+    assert np.abs(mirrored - squares[:, ::-1]).max() < 40
+    assert np.abs(mirrored - squares[:, ::-1]).mean() < 2
 
 
 def steepest(image: Image) -> float:
