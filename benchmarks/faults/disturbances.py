@@ -7,6 +7,15 @@ from typing import Literal
 
 import numpy as np
 
+from benchmarks.scene.variety import (
+    COVERINGS,
+    FINISHES,
+    MIRRORED,
+    half_mm,
+    top_mm,
+    varied_coverings,
+    varied_panel,
+)
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting, first_fitting, growing_distances, looking_at
 from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
@@ -14,7 +23,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.table import TableLayout
 
-Delivery = Literal["dropped", "stopped", "unplugged", "bad"]
+Delivery = Literal["dropped", "stopped", "unplugged", "bad", "frozen", "bands", "swing", "mirrored", "low rate"]
 
 DISTURBANCE_KINDS = (
     "thing beside the board",
@@ -30,6 +39,13 @@ DISTURBANCE_KINDS = (
     "no frames",
     "bad frames",
     "camera unplugged",
+    "covering",
+    "lamp mirrored",
+    "light in bands",
+    "exposure swinging",
+    "picture mirrored",
+    "picture frozen",
+    "low-rate video",
 )
 """Faults around the board, by name.
 
@@ -41,7 +57,16 @@ _DELIVERIES: dict[str, Delivery] = {
     "no frames": "stopped",
     "bad frames": "bad",
     "camera unplugged": "unplugged",
+    "light in bands": "bands",
+    "exposure swinging": "swing",
+    "picture mirrored": "mirrored",
+    "picture frozen": "frozen",
+    "low-rate video": "low rate",
 }
+_LONGEST_S: dict[Delivery, float] = {"stopped": 2.6, "unplugged": 2.6, "bands": 15.0, "swing": 12.0, "low rate": 15.0}
+"""The longest time for which frames fail; four seconds for the others."""
+SPOILT: frozenset[Delivery] = frozenset({"bad", "bands", "swing", "mirrored", "low rate"})
+"""Deliveries of frames that show less than there is."""
 _NUDGE_SHARE, _NUDGE_DEG, _NUDGE_MM = 0.5, 0.4, 2.0
 """Share of bumps that are small, and the standard deviations of a small one, which moves the picture by a few pixels:
 harder to notice.
@@ -62,7 +87,7 @@ class Disturbance:
     """One disturbance: its kind, its beginning and end (``None``: permanent), and its effects.
 
     ``things`` are foreign objects; ``lighting`` and ``pose`` replace those of the setting; the camera shakes until
-    ``shaking_until_s``; ``delivery`` loses or corrupts frames, or unplugs the camera.
+    ``shaking_until_s``; ``delivery`` loses, repeats or spoils frames, or unplugs the camera.
     """
 
     kind: str
@@ -136,7 +161,7 @@ class DisturbanceMaker:
         rng = self._rng
         began_s = now_s + float(rng.uniform(0.0, 1.5))
         if kind in _DELIVERIES:
-            lasts_s = float(rng.uniform(0.5, 4.0 if kind in {"frames dropped", "bad frames"} else 2.6))
+            lasts_s = float(rng.uniform(0.5, _LONGEST_S.get(_DELIVERIES[kind], 4.0)))
             return Disturbance(kind, began_s, began_s + lasts_s, delivery=_DELIVERIES[kind])
         match kind:
             case "thing beside the board":
@@ -154,6 +179,10 @@ class DisturbanceMaker:
                 return Disturbance(kind, now_s, pose=self._pose, shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
                 return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
+            case "covering":
+                return Disturbance(kind, now_s, things=self._covering())
+            case "lamp mirrored":
+                return Disturbance(kind, began_s, began_s + float(rng.uniform(4.0, 15.0)), lighting=self._mirrored())
             case "markers covered":
                 return Disturbance(kind, now_s, things=self._over_markers())
         raise ValueError(f"no such fault: {kind}; there are {', '.join(DISTURBANCE_KINDS)}")
@@ -211,6 +240,25 @@ class DisturbanceMaker:
             )
             for one in chosen
         )
+
+    def _covering(self) -> tuple[ForeignObject, ...]:
+        """Return what lies over part of the board, or of one sheet, and over what stands there."""
+        rng, layout = self._rng, self._setting.layout
+        kind = COVERINGS[int(rng.integers(len(COVERINGS)))]
+        things = varied_coverings(rng, kind, half_mm(layout.board), top_mm(layout))
+        sheets = lying_sheets(layout)
+        if not sheets:
+            return things
+        sheet = sheets[int(rng.integers(len(sheets)))]
+        return tuple(replace(one, x_mm=one.x_mm + sheet.x_mm, y_mm=one.y_mm + sheet.y_mm) for one in things)
+
+    def _mirrored(self) -> Lighting:
+        """Return the usual light with a lamp or a window that the board or the first sheet mirrors."""
+        rng, board = self._rng, self._setting.layout.board
+        target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half_mm(board)), board.height_mm])
+        kind, finish = MIRRORED[int(rng.integers(len(MIRRORED)))], sorted(FINISHES)[int(rng.integers(len(FINISHES)))]
+        panel = varied_panel(rng, kind, self._pose.camera_position_mm, target)
+        return replace(self._setting.lighting, panels=(panel,), finish=FINISHES[finish])
 
     def _lighting(self, *, switched: bool) -> Lighting:
         rng, usual = self._rng, self._setting.lighting

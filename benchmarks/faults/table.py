@@ -10,8 +10,9 @@ import cv2
 import numpy as np
 
 from benchmarks.faults.answers import FaultyOptions, Override
-from benchmarks.faults.disturbances import Disturbance, Disturbances, draw_pose
+from benchmarks.faults.disturbances import Delivery, Disturbance, Disturbances, draw_pose
 from benchmarks.faults.game import Episode, FaultyGame
+from benchmarks.scene import processing
 from simulator.play.choreography import Moment
 from simulator.play.game import TruthLog
 from simulator.rendering.renderer import Renderer
@@ -22,9 +23,12 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame, Image
 from vision.geometry import Pose
 from vision.layout.table import default_layout
+from vision.sampling import linear_light
 
 DROPPED_SHARE = 0.6
 """Share of frames lost while frames are dropped."""
+_FLASHES_HZ = 100.3
+"""Flashes of a lamp on mains by the camera's clock, which is a little slow."""
 
 
 def faulty_setting(
@@ -75,7 +79,11 @@ class FaultyTable(PlayedTable):
         """The scene of the newest frame; hidden from the referee."""
         self.pieces: tuple[PiecePose, ...] = ()
         """Positions of all pieces now, with or without a camera: for switches under the board."""
+        self.deliveries: frozenset[Delivery] = frozenset()
+        """How the newest frame arrived."""
         self._settings: dict[tuple[int, int], Setting] = {}
+        self._last: Frame | None = None
+        self._decoded: Image | None = None
         self._overrides_taken = 0
 
     @property
@@ -120,7 +128,9 @@ class FaultyTable(PlayedTable):
             if moment is None:
                 raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
             self.pieces = moment.pieces
-            deliveries = {one.delivery for one in self.disturbances.at(self.time_s)}
+            self.deliveries = deliveries = frozenset(
+                one.delivery for one in self.disturbances.at(self.time_s) if one.delivery is not None
+            )
             if "unplugged" in deliveries:
                 raise CameraError(f"{self.name}: the camera does not answer; check its cable")
             luck = np.random.default_rng([self.seed, 46, self._sequence]).random()
@@ -130,10 +140,13 @@ class FaultyTable(PlayedTable):
                 raise FrameTimeoutError(f"{self.name}: no frame came in {timeout_s:g} s")
             self._sequence += 1
             waited_s += 1 / self.fps
-        frame = self._take_frame(moment)
+        if "frozen" in deliveries and self._last is not None:
+            frame = replace(self._last, time_s=self.time_s, sequence=self._sequence)
+        else:
+            frame = self._last = self._take_frame(moment)
         self._sequence += 1
         if "bad" in deliveries and luck < 0.5:
-            return _corrupt_frame(frame, luck)
+            return _corrupt_frame(frame, luck, np.random.default_rng([self.seed, 51, frame.sequence]))
         return frame
 
     def _take_frame(self, moment: Moment) -> Frame:
@@ -147,7 +160,32 @@ class FaultyTable(PlayedTable):
         image = self._renderer.render(self.scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
             image = _shake(image, np.random.default_rng([self.seed, 49, self._sequence]))
+        for one in active:
+            image = self._as_delivered(image, one, time_s)
+        if "low rate" not in self.deliveries:
+            self._decoded = None
         return Frame(image, time_s, self._sequence, self.name)
+
+    def _as_delivered(self, image: Image, fault: Disturbance, time_s: float) -> Image:
+        """Return the picture as a fault of the camera's light or stream shows it."""
+        rng = np.random.default_rng([self.seed, 50, round(fault.began_s * 1000)])
+        match fault.delivery:
+            case "bands":
+                depth, read_out_s, begins = rng.uniform((0.04, 0.015, 0.0), (0.3, 0.033, 6.3))
+                phase = begins + 2 * np.pi * _FLASHES_HZ * time_s
+                light = processing.banded(linear_light(image), depth, phase, _FLASHES_HZ * read_out_s)
+            case "swing":
+                stops, every_s, begins = rng.uniform((0.3, 0.8, 0.0), (1.2, 4.0, 6.3))
+                swing = stops * np.sin(begins + 2 * np.pi * time_s / every_s)
+                light = linear_light(image) * (2.0 ** (swing * np.array([1.2, 1.0, 0.8]))).astype(np.float32)
+            case "mirrored":
+                return np.ascontiguousarray(image[:, ::-1])
+            case "low rate":
+                self._decoded = processing.low_rate_video(image, float(rng.uniform(12.0, 50.0)), self._decoded)
+                return self._decoded
+            case _:
+                return image
+        return processing.developed(light)
 
     def _setting_now(self, active: list[Disturbance]) -> Setting:
         disturbances = list(self.disturbances)
@@ -175,8 +213,8 @@ def _shake(image: Image, rng: np.random.Generator) -> Image:
     return np.asarray(cv2.filter2D(moved, -1, kernel), dtype=np.uint8)
 
 
-def _corrupt_frame(frame: Frame, luck: float) -> Frame:
-    """Return a corrupted frame: black, cut off with grey below, or impossible to decode."""
+def _corrupt_frame(frame: Frame, luck: float, rng: np.random.Generator) -> Frame:
+    """Return a corrupted frame: black, with bytes lost on the way, or impossible to decode."""
     if luck < 0.15:
         raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")
     image = frame.image.copy()
@@ -185,5 +223,5 @@ def _corrupt_frame(frame: Frame, luck: float) -> Frame:
     elif luck < 0.3:
         image[:] = 0
     else:
-        image[image.shape[0] * 2 // 5 :] = 128
+        image = processing.garbled(image, rng)
     return replace(frame, image=image)

@@ -22,6 +22,8 @@ from benchmarks.scene.variety import (
     FINISHES,
     MIRRORED,
     PanelKind,
+    half_mm,
+    top_mm,
     varied_clutter,
     varied_coverings,
     varied_panel,
@@ -74,8 +76,7 @@ class LabelledPicture:
     @property
     def half_mm(self) -> FloatArray:
         """Half the width and the depth of the board, or of the sheet's grid."""
-        board = self.layout.board
-        return np.array([board.columns, board.rows]) * board.cell_mm / 2
+        return half_mm(self.layout.board)
 
 
 Change = Callable[[LabelledPicture, np.random.Generator], LabelledPicture]
@@ -351,13 +352,6 @@ def covered_by(picture: LabelledPicture, rng: np.random.Generator, kind: Foreign
     """Something that lies still over part of the board and over pieces."""
     base_mm = top_mm(picture.layout)
     return _with_things(picture, varied_coverings(rng, kind, picture.half_mm, base_mm))
-
-
-def top_mm(layout: TableLayout) -> float:
-    """The height of what stands on a table's board, at most 40 mm, for a covering to lie on."""
-    solid = layout.board.solid_at(layout.places[0])
-    level = layout.board.height_mm if solid is None else float(solid.corners_mm()[:, 2].max())
-    return min(level, layout.board.height_mm + 40.0) + 0.5
 
 
 def cluttered(picture: LabelledPicture, rng: np.random.Generator) -> LabelledPicture:

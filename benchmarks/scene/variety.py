@@ -32,7 +32,8 @@ from simulator.scene.scene import (
 )
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import BlockPieces
+from vision.layout.pieces import BlockPieces, GridSurface
+from vision.layout.table import TableLayout
 
 PanelKind = Literal["lamp shade", "window", "ceiling grid"]
 
@@ -321,6 +322,18 @@ def varied_panel(rng: np.random.Generator, kind: PanelKind, camera_mm: FloatArra
 def _triple(values: FloatArray) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
+
+
+def half_mm(board: GridSurface) -> FloatArray:
+    """Return half the width and the depth of a board, or of a sheet's grid."""
+    return np.array([board.columns, board.rows]) * board.cell_mm / 2
+
+
+def top_mm(layout: TableLayout) -> float:
+    """Return the height of what stands on a table's board, at most 40 mm, for a covering to lie on."""
+    solid = layout.board.solid_at(layout.places[0])
+    level = layout.board.height_mm if solid is None else float(solid.corners_mm()[:, 2].max())
+    return min(level, layout.board.height_mm + 40.0) + 0.5
 
 
 COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any
 
+from benchmarks.faults.disturbances import SPOILT
 from benchmarks.faults.game import NO_FAULT
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import covered_places
@@ -109,13 +110,17 @@ def _first_known_s(played: GameRecord, said: TimedVerdict) -> float:
 
 
 def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:
-    """Whether a question was justified: objects hid its places, or the input was ambiguous or wrong."""
+    """Whether a question was justified: objects hid its places, pictures were spoilt, or the input was ambiguous or
+    wrong.
+    """
     time_s = asked.time_s
     if played.plan.inputs is not Inputs.CAMERA and misled(played, asked.verdict.places, time_s):
         return True
     if played.plan.inputs is Inputs.SENSORS:
         return is_ambiguous_by_occupancy(game, played.truth, time_s)
     if game.side_faces is None and asks_about_ambiguous_turn(game, played.truth, asked):
+        return True
+    if any(one.delivery in SPOILT and one.overlaps(time_s - _AFTER_CHANGE_S, time_s) for one in played.disturbances):
         return True
     # What was asked was seen a moment before, so an object just put down does not excuse, and one just removed does.
     things = [thing for one in played.disturbances if one.holds_at(time_s - _SETTLE_S) for thing in one.things]

@@ -138,6 +138,9 @@ class PerfectReader:
         if frame.image.size == 0:
             black = Hindrance(HindranceKind.BAD_FRAME, "the frame is black")
             return Reading(frame.sequence, frame.time_s, {}, (black,))
+        if "mirrored" in self.table.deliveries:
+            mirrored = Hindrance(HindranceKind.NOT_LOCATED, "the picture is mirrored")
+            return Reading(frame.sequence, frame.time_s, {}, (mirrored,))
         hand = Hindrance(HindranceKind.HAND, "a hand is over the board")
         if scene.hands and not lying_sheets(scene.setting.layout):
             return Reading(frame.sequence, frame.time_s, {}, (hand,))

@@ -20,7 +20,6 @@ from benchmarks.parts.picture_changes import (
     drawn_radius_mm,
     reaching_hand,
     resting,
-    top_mm,
 )
 from benchmarks.parts.stress.drafts import Draft, setting_of, stress_layout
 from benchmarks.scene.variety import (
@@ -28,6 +27,8 @@ from benchmarks.scene.variety import (
     FINISHES,
     MIRRORED,
     PanelKind,
+    half_mm,
+    top_mm,
     varied_clutter,
     varied_coverings,
     varied_panel,
@@ -101,8 +102,7 @@ def _with_panel(draft: Draft, rng: np.random.Generator, kind: PanelKind, finish:
     """A lamp or a window that the board or the sheet, of that finish, mirrors into the camera."""
     setting = setting_of(draft)
     board = setting.layout.board
-    half = np.array([board.columns, board.rows]) * board.cell_mm / 2
-    target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half), board.height_mm])
+    target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half_mm(board)), board.height_mm])
     panel = varied_panel(rng, kind, setting.pose.camera_position_mm, target)
     surface = replace(FINISHES[finish], seed=int(rng.integers(1 << 30)))
     return _with_lighting(draft, rng, panels=(panel,), finish=surface)
@@ -111,8 +111,7 @@ def _with_panel(draft: Draft, rng: np.random.Generator, kind: PanelKind, finish:
 def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind) -> Draft:
     """Something that lies still over part of the board, and over pieces."""
     layout = stress_layout(draft.game)
-    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
-    return replace(draft, things=(*draft.things, *varied_coverings(rng, kind, half, top_mm(layout))))
+    return replace(draft, things=(*draft.things, *varied_coverings(rng, kind, half_mm(layout.board), top_mm(layout))))
 
 
 def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
@@ -123,9 +122,8 @@ def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
 def _cluttered(draft: Draft, rng: np.random.Generator) -> Draft:
     """Cups, cards and coins beside the board."""
     layout = stress_layout(draft.game)
-    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
     centres = np.array(list(layout.markers.centres_mm.values()))
-    return replace(draft, things=(*draft.things, *varied_clutter(rng, half, centres)))
+    return replace(draft, things=(*draft.things, *varied_clutter(rng, half_mm(layout.board), centres)))
 
 
 def _curled(draft: Draft, rng: np.random.Generator, rise_mm: float) -> Draft:

@@ -17,7 +17,7 @@ from benchmarks.faults.deblockle import (
     FaultyBlockPlayers,
     Onlooker,
 )
-from benchmarks.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
+from benchmarks.faults.disturbances import DISTURBANCE_KINDS, Delivery, Disturbance, DisturbanceMaker, Disturbances
 from benchmarks.faults.game import NO_FAULT, FaultyGame, impossible_kinds
 from benchmarks.faults.switches import SwitchFaults, VirtualSwitches, draw_switch_faults, sensed_places
 from benchmarks.faults.table import FaultyTable, faulty_setting
@@ -184,10 +184,35 @@ def test_dropped_frames_leave_gaps_in_the_numbers() -> None:
 def test_a_foreign_object_and_a_lamp_change_the_picture(setting: Setting) -> None:
     maker = DisturbanceMaker(setting, np.random.default_rng(5))
     plain = table_with().read().image.astype(int)
-    for kind in ("thing on the board", "lamp switched", "markers covered", "camera bumped"):
+    for kind in (
+        "thing on the board",
+        "lamp switched",
+        "markers covered",
+        "camera bumped",
+        "covering",
+        "lamp mirrored",
+    ):
         one = replace(maker.make(kind, 0.0, ("d4",)), began_s=0.0)
         other = table_with(one).read().image.astype(int)
         assert np.abs(plain - other).max() > 40, kind
+
+
+@pytest.mark.parametrize("delivery", ["bands", "swing", "low rate"])
+def test_a_spoilt_stream_differs_from_frame_to_frame_and_ends(delivery: Delivery) -> None:
+    plain, spoilt = table_with(), table_with(Disturbance("spoilt", 0.0, 0.5, delivery=delivery))
+    pairs = [(plain.read().image.astype(int), spoilt.read().image.astype(int)) for _ in range(12)]
+    gaps = [np.abs(first - second).mean() for first, second in pairs]
+    assert min(gaps[1:7]) > 0.3
+    assert max(gaps[-3:]) == 0.0
+
+
+def test_a_mirrored_picture_is_turned_over_and_a_frozen_one_stays() -> None:
+    plain, mirrored = table_with(), table_with(Disturbance("picture mirrored", 0.0, 1.0, delivery="mirrored"))
+    np.testing.assert_array_equal(plain.read().image[:, ::-1], mirrored.read().image)
+    table = table_with(Disturbance("picture frozen", 0.1, 1.0, delivery="frozen"))
+    first, *others = (table.read() for _ in range(10))
+    assert [one.sequence for one in others] == list(range(first.sequence + 1, first.sequence + 10))
+    assert all(one.image is others[1].image for one in others[1:])
 
 
 def test_frames_end_after_the_game() -> None:

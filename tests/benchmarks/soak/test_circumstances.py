@@ -132,6 +132,17 @@ def test_an_object_excuses_a_question_once_it_could_be_seen_and_until_its_absenc
     assert is_justified(load("deblockle"), played, asked) is justified
 
 
+def test_a_spoilt_picture_excuses_a_question_and_a_lost_frame_does_not() -> None:
+    asked = TimedVerdict(0, 12.0, Verdict(VerdictKind.AMBIGUOUS, "Which?", 12.0, 0, places=("c3",)))
+    for fault, justified in (
+        (Disturbance("light in bands", 5.0, 10.0, delivery="bands"), True),
+        (Disturbance("light in bands", 5.0, 8.0, delivery="bands"), False),
+        (Disturbance("frames dropped", 5.0, 15.0, delivery="dropped"), False),
+    ):
+        played = GameRecord(GamePlan(5), TruthLog(), disturbances=[fault])
+        assert is_justified(load("deblockle"), played, asked) is justified
+
+
 # The soak's inputs without a camera: switches with faults, clock ticks, and their ambiguities.
 
 SIZE = (320, 180)

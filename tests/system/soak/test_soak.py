@@ -117,10 +117,12 @@ def test_a_turn_seen_whole_before_it_was_covered_counts_as_in_sight() -> None:
         game.pending = []
         return game
 
-    played = play(GamePlan(61083, 3, turn_end="touch", perfect_reader=True, game="diaballik"))
+    played = play(GamePlan(2, 4, turn_end="touch", perfect_reader=True, kinds=("sheet over pieces",), game="diaballik"))
     assert not [item for item in score(played).items if item.outcome is Outcome.WRONG]
     too_much = [item for item in tampered(played, never_known).items if item.outcome is Outcome.WRONG]
-    assert [item.detail for item in too_much] == ["more than was in sight: White passes d7 to g7."]
+    assert [item.detail for item in too_much] == [
+        "more than was in sight: White moves f7 to f6, moves f6 to f5 and passes d7 to b7."
+    ]
 
 
 @pytest.fixture(scope="module")
