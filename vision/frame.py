@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -62,18 +62,19 @@ class Waiting(Protocol):
 class Camera(Closeable):
     """A source of frames, closed at the end of a ``with`` block.
 
-    A live camera returns its newest frame; older ones are dropped, not queued.
+    A live camera returns its newest frame; older ones are dropped, not queued. ``is_mirrored``: its pictures are
+    mirrored, so ``read`` turns them round.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.is_mirrored = False
 
     @property
     def name(self) -> str:
         """The device, file or folder, as shown to a person."""
         return self._name
 
-    @abstractmethod
     def read(self, timeout_s: float) -> Frame:
         """Return the newest frame that was not returned before, waiting up to ``timeout_s`` for it.
 
@@ -81,6 +82,12 @@ class Camera(Closeable):
         call returns the one after it), EndOfFramesError when there are no more frames, and CameraError when the camera
         was disconnected (the next call tries again).
         """
+        frame = self._read(timeout_s)
+        return replace(frame, image=np.ascontiguousarray(frame.image[:, ::-1])) if self.is_mirrored else frame
+
+    @abstractmethod
+    def _read(self, timeout_s: float) -> Frame:
+        """Do what ``read`` does, with the picture as the device or file gives it."""
 
     @abstractmethod
     def close(self) -> None:

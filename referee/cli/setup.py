@@ -108,7 +108,8 @@ def setup_command(
     game = registry.load(kept.game)
     asked = present_settings(context.environment, folder).camera
     with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
-        table = TableSetup(game, folder, shared_camera.look, cli.utc_now().date(), paper, dict(kept.values))
+        today, values = cli.utc_now().date(), dict(kept.values)
+        table = TableSetup(game, folder, shared_camera.look, today, paper, values, is_mirrored=asked.mirrored)
         table.cameras = usb_cameras(Path("/"))
         table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=cli.ask)
         table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)

@@ -191,6 +191,12 @@ def load_camera_model(options: WatchOptions) -> CameraModel:
 
 
 def _camera(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
+    camera = _open_source(options, journal, waiting)
+    camera.is_mirrored = options.settings.camera.mirrored
+    return camera
+
+
+def _open_source(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
     if options.frames is not None:
         # Picture files have no times of their own, so the clock ticks once per picture.
         ticks = count(step=_STILLS_APART_S if options.stills else 1 / _PICTURES_PER_SECOND)

@@ -161,6 +161,9 @@ class CameraSection(Section):
     frames_per_second: float = Field(
         default=15.0, gt=0, le=240, description="Frames a second. Higher: faster verdicts, more work for the computer."
     )
+    mirrored: bool = Field(
+        default=False, description="Whether the camera's pictures are mirrored, so that they are turned round."
+    )
     hold: bool = Field(
         default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
     )

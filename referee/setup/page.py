@@ -373,7 +373,13 @@ class SetUpPage:
         game: Game[Any, Any] = registry.load(kept.game)
         environment = self._environment
         table = table_setup.TableSetup(
-            game, environment.folder, environment.camera.look, environment.today, environment.paper, dict(kept.values)
+            game,
+            environment.folder,
+            environment.camera.look,
+            environment.today,
+            environment.paper,
+            dict(kept.values),
+            is_mirrored=environment.camera.is_mirrored,
         )
         if self._camera is not None and "camera" not in kept.done:
             table.values["camera.source"] = self._camera

@@ -229,6 +229,11 @@ class SharedCamera:
             self._last = frames[-1]
             return frames
 
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether its pictures are turned round."""
+        return self._settings.mirrored
+
     def opened(self, *_: object, **__: object) -> AbstractContextManager[Camera]:
         """Return the open camera in a context that doesn't close it."""
         assert self._camera is not None
@@ -246,7 +251,9 @@ class SharedCamera:
             self._stack.close()
             self._camera = self._last = None
             asked = self._settings
-            opened = open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second)
+            opened = open_camera(
+                source, size=asked.size_px, frames_per_second=asked.frames_per_second, mirrored=asked.mirrored
+            )
             self._camera, self._source = self._stack.enter_context(opened), source
         return self._camera
 

@@ -141,9 +141,10 @@ def _refuse_mapping(settings: Settings, path: Path) -> bool:
 class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
-    ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game is
-    always among them. ``cameras`` are the USB cameras that are plugged in. ``belief`` is set once the start position
-    was seen, ``pictures`` once a calibration picture was taken.
+    ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game
+    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``cameras`` are the USB cameras
+    that are plugged in. ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture
+    was taken.
     """
 
     game: Game[Any, Any]
@@ -158,10 +159,13 @@ class TableSetup:
     cameras: Sequence[UsbCamera] = ()
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
+    is_mirrored: bool = False
 
     def __post_init__(self) -> None:
-        """Name the game in the settings, whichever steps are skipped."""
+        """Name the game in the settings, and a mirrored camera, whichever steps are skipped."""
         self.values["game.name"] = self.game.name
+        if self.is_mirrored:
+            self.values["camera.mirrored"] = True
 
     @property
     def chosen_options(self) -> Mapping[str, OptionValue]:

@@ -5,6 +5,7 @@
 
 import re
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -62,28 +63,38 @@ def open_camera(
     wait: Wait = time.sleep,
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
+    mirrored: bool = False,
     waiting: Waiting | None = None,
 ) -> Camera:
     """Open the camera that ``spec`` names; see ``_SPECS`` for the forms.
 
     A live camera's frames are waited for with ``waiting``, those of files with ``wait``. ``size`` (width, height) and
-    ``frames_per_second`` are requested from a live camera and ignored for files. Raises CameraError that says what was
-    expected, or why the device or file cannot be opened.
+    ``frames_per_second`` are requested from a live camera and ignored for files. ``mirrored``: its pictures are, so
+    they are turned round. Raises CameraError that says what was expected, or why the device or file cannot be opened.
     """
+    usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
+    pi = partial(pi_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
+    camera = _open(spec, clock, wait, usb, pi)
+    camera.is_mirrored = mirrored
+    return camera
+
+
+def _open(
+    spec: str, clock: Clock, wait: Wait, open_usb: Callable[..., LiveCamera], open_pi: Callable[..., LiveCamera]
+) -> Camera:
     named = spec.strip()
     kind, colon, rest = named.partition(":")
     if not colon and kind != "pi":
         kind = ""
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
         raise CameraError("camera {spec!r} names nothing after the colon; expected {names}", spec, joined(_SPECS, "; "))
-    open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
     if ID_PATTERN.fullmatch(named):
         return open_usb(named, find=partial(find_camera, named))
     if kind in {"usb", "v4l2"} or _DEVICE.fullmatch(named):
         device = rest if kind in {"usb", "v4l2"} else named
         return open_usb(int(device) if device.isdecimal() else device)
     if kind == "pi" and (not rest or rest.isdecimal()):
-        return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
+        return open_pi(int(rest or 0))
     if kind == "folder":
         return GrowingFolder(Path(rest), clock=clock, wait=wait)
     if kind in {"video", "realtime"}:

@@ -45,8 +45,7 @@ class ImageFiles(Camera):
         self._next = 0
         self._closed = False
 
-    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files need no waiting
-        """Return the next image; see ``Camera.read``."""
+    def _read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files need no waiting
         if self._closed:
             raise CameraError("{name} is closed", self.name)
         if self._next >= len(self._paths):
@@ -84,8 +83,8 @@ class GrowingFolder(Camera):
         self._pending: tuple[str, int, float] | None = None
         self._closed = False
 
-    def read(self, timeout_s: float) -> Frame:
-        """Return the next image, waiting until one is there and complete; see ``Camera.read``."""
+    def _read(self, timeout_s: float) -> Frame:
+        """Return the next image, waiting until one is there and complete."""
         deadline = self._clock() + timeout_s
         while True:
             if self._closed:
@@ -184,8 +183,8 @@ class VideoFile(Camera):
         self._offset_s: float | None = None
         self._closed = False
 
-    def read(self, timeout_s: float) -> Frame:
-        """Return the next frame, or in real time the newest one due; see ``Camera.read``."""
+    def _read(self, timeout_s: float) -> Frame:
+        """Return the next frame, or in real time the newest one due."""
         if self._closed:
             raise CameraError("{name} is closed", self.name)
         if not self._realtime:

@@ -210,8 +210,8 @@ class LiveCamera(Camera):
         )
         self._thread.start()
 
-    def read(self, timeout_s: float) -> Frame:
-        """Return the newest frame that was not returned before; see ``Camera.read``.
+    def _read(self, timeout_s: float) -> Frame:
+        """Return the newest frame that was not returned before.
 
         When the device is disconnected, the first call raises CameraError; later calls wait for it to come back.
         """

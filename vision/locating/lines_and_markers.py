@@ -266,9 +266,11 @@ def fit_by_lines(
         poses = _most_agreeing_poses(camera, lattice.symmetric_poses(sighting.pose, layout.board), layout, markers)
         similarities = [_total_similarity(patterns, pose) for pose in poses]
         order = np.argsort(similarities)[::-1]
-        if not poses or (
-            len(poses) > 1 and similarities[order[0]] - similarities[order[1]] < _SETTINGS.clearly_likelier
-        ):
+        rivals = [similarities[index] for index in order[1:2]]
+        if not any(marker.is_decoded for marker in markers):
+            # a grid looks the same in a mirror, and only a decoded marker surely does not
+            rivals += [_total_similarity(patterns.mirrored(), pose) for pose in poses]
+        if not poses or similarities[order[0]] - max(rivals, default=-np.inf) < _SETTINGS.clearly_likelier:
             continue
         first = order[0]
         used = _markers_in_place(patterns, poses[first], markers)

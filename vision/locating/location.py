@@ -40,7 +40,7 @@ from vision.locating.lines_and_markers import (
     is_imprecise,
     refine_by_grid,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture, ids_text
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, Method, SharedPicture, ids_text
 from vision.locating.pose import (
     PoseFit,
     agrees,
@@ -242,6 +242,9 @@ def search_table(
             break
         if step.slow:
             yield
+    if thorough and not any(len(fit.ids) > 1 for fit in fits):
+        # one code may be misread in a dim picture that is mirrored
+        _check_not_mirrored(seen_by, patterns.finder, wanted, MarkerDetector.thorough)
     refined = [_remeasure_markers(fit, patterns) for fit in fits]
     sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
@@ -392,6 +395,7 @@ def _detection_steps(
     yield _Detected(_search_expected(patterns, fits), where_expected=True)
     if not thorough:
         return
+    _check_not_mirrored(seen, finder, wanted, MarkerDetector.plain)
     searched_from = [fit.ids for fit in fits]
     slow = (MarkerDetector.sharpened, MarkerDetector.thorough, MarkerDetector.enlarged, MarkerDetector.equalised)
     finds = [partial(seen.find, finder, method) for method in slow]
@@ -400,6 +404,23 @@ def _detection_steps(
         if [fit.ids for fit in fits] != searched_from:
             yield _Detected(_search_expected(patterns, fits), where_expected=True)
             searched_from = [fit.ids for fit in fits]
+
+
+def _check_not_mirrored(seen: SharedPicture, finder: MarkerDetector, wanted: frozenset[int], method: Method) -> None:
+    """Raise NotLocatedError if a method finds more of the markers in the picture's mirror image than in the picture."""
+    here, mirrored = (
+        {marker.marker_id for marker in picture.find(finder, method)} & wanted for picture in (seen, seen.mirror_image)
+    )
+    if len(mirrored) > len(here) and len(mirrored) >= min(2, len(wanted)):
+        raise NotLocatedError("table not located: {picture_is_mirrored}", picture_is_mirrored())
+
+
+def picture_is_mirrored() -> Phrase:
+    """Say what to do about a mirrored picture."""
+    return Phrase(
+        "the picture is mirrored; switch off mirroring in the camera's program, or set camera.mirrored to true "
+        "(to false if it is true)"
+    )
 
 
 def _search_expected(patterns: MarkerPatterns, fits: Sequence[PoseFit]) -> tuple[Marker, ...]:

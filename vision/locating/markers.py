@@ -106,32 +106,44 @@ def _rough_quads(grey: Image) -> list[FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """Blurred codes of markers in each of four rotations: ``shown`` is (codes, points), each of length 1."""
+    """Blurred codes of markers in each of four rotations: ``shown`` is (codes, points), each of length 1.
+
+    ``mirrored`` are the same of their mirror images.
+    """
 
     names: tuple[tuple[int, int], ...]
     shown: FloatArray
+    mirrored: FloatArray
     points: int
 
     @classmethod
     def of(cls, patterns: Mapping[int, Image]) -> Codes:
         """Blur the codes of some ids, given as patterns of one pixel a module."""
-        names, shown = [], []
+        names, shown, mirrored = [], [], []
         for marker_id, pattern in patterns.items():
             soft = cv2.GaussianBlur(pattern, (0, 0), _OUTLINE_SETTINGS.smear_modules)
             for turns in range(4):
                 names.append((marker_id, turns))
                 shown.append(_normalise(_enlarge(np.rot90(soft, turns))))
-        return cls(tuple(names), np.stack(shown), _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0])
+                mirrored.append(_normalise(_enlarge(np.rot90(soft, turns))[:, ::-1]))
+        return cls(
+            tuple(names),
+            np.stack(shown),
+            np.stack(mirrored),
+            _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0],
+        )
 
     def identify(self, grey: Image, corners_px: FloatArray) -> tuple[int | None, int, float]:
         """Return the id of the code that a quad shows, the number of corners it is turned by, and the similarity; no id
-        if none is similar enough.
+        if none is similar enough, or a mirror image is more similar.
         """
-        likeness = self.shown @ _normalise(_rectified_contents(grey, corners_px, self.points))
+        contents = _normalise(_rectified_contents(grey, corners_px, self.points))
+        likeness = self.shown @ contents
         first, second = np.argsort(-likeness)[:2]
         marker_id, turns = self.names[first]
         is_clear = likeness[first] >= _OUTLINE_SETTINGS.least_likeness
         is_clear &= likeness[first] - likeness[second] >= _OUTLINE_SETTINGS.least_lead
+        is_clear &= likeness[first] >= (self.mirrored @ contents).max()
         return marker_id if is_clear else None, turns, float(likeness[first])
 
 
@@ -355,6 +367,11 @@ class Marker:
         """Square root of the area."""
         return float(np.sqrt(quad_area(self.corners_px)))
 
+    @property
+    def is_decoded(self) -> bool:
+        """Whether its code was read, and it does not only look like the marker."""
+        return self.found_by not in {FoundBy.OUTLINED, FoundBy.MATCHED}
+
 
 def ids_text(ids: Sequence[int]) -> str:
     """Name markers: ``markers 0 and 2``."""
@@ -510,6 +527,11 @@ class SharedPicture:
         return as_grey(self.image)
 
     @cached_property
+    def mirror_image(self) -> SharedPicture:
+        """The mirror image of the picture without colours."""
+        return SharedPicture(np.ascontiguousarray(self.grey[:, ::-1]))
+
+    @cached_property
     def small(self) -> Image:
         """The picture at the size at which it is compared with others."""
         return shrink(self.image)
@@ -612,13 +634,20 @@ class RectifiedPatch:
 class MarkerPatterns:
     """Looks for a layout's markers in one grey picture, each where a pose puts it.
 
-    ``finder`` is that of the layout's dictionary.
+    ``finder`` is that of the layout's dictionary. ``are_mirrored``: looks for the markers' mirror images.
     """
 
     grey: Image
     camera: CameraModel
     layout: MarkerLayout
     finder: MarkerDetector
+    are_mirrored: bool = False
+
+    def mirrored(self) -> MarkerPatterns:
+        """Return what looks for the layout's mirror image instead."""
+        centres_mm = {marker_id: (-x_mm, y_mm) for marker_id, (x_mm, y_mm) in self.layout.centres_mm.items()}
+        layout = replace(self.layout, centres_mm=centres_mm)
+        return replace(self, layout=layout, are_mirrored=not self.are_mirrored)
 
     def find(self, pose: Pose, marker_id: int) -> Marker | None:
         """Search for one marker at its expected position, on a patch rectified to a view from above and enlarged.
@@ -733,6 +762,7 @@ class MarkerPatterns:
     ) -> tuple[float, FloatArray, FloatImage]:
         """Return the best template's correlation (-1 to 1), its corner's position on the patch, and the template."""
         pattern = self.finder.pattern(marker_id)
+        pattern = pattern[:, ::-1] if self.are_mirrored else pattern
         best: tuple[float, FloatArray, FloatImage] = (-1.0, np.zeros(2), np.zeros((1, 1), dtype=np.float32))
         sharp = _template(pattern, side_px)
         for blur in blurs_modules:

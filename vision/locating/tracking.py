@@ -81,6 +81,7 @@ class ThoroughSearches:
     def end(self, failure: str = "") -> None:
         """Start afresh, since the table was found, or is given up; ``failure`` is why it was not found."""
         self._small: Image | None = None
+        self._searched: Image | None = None
         self._made_at_rest = False
         self._pause_s = _SEARCH_SETTINGS.search_every_s
         self._due_s = 0.0
@@ -99,7 +100,7 @@ class ThoroughSearches:
 
     def drop(self) -> None:
         """Give up a search that is not finished."""
-        self._search = None
+        self._search = self._searched = None
 
     def take_step(self) -> TableLocation | None:
         """Take the next step of the search; return the location if that finds the table."""
@@ -121,12 +122,17 @@ class ThoroughSearches:
         before, self._small = self._small, small
         if before is None:
             self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
+            self._searched = small if at_once else None
             return at_once
+        # what was searched in vain shows no more the next time
+        if self._searched is not None and not differing(small, self._searched).any():
+            return False
         rests = float(differing(small, before).mean()) <= _SEARCH_SETTINGS.rest_share
         is_time = time_s >= self._due_s and self._search is None
         if not is_time and (self._made_at_rest or not rests):
             return False
         self._made_at_rest |= rests
+        self._searched = small
         self._pause_s = min(2 * self._pause_s, _SEARCH_SETTINGS.search_at_last_every_s)
         self._due_s = time_s + self._pause_s
         return True

@@ -117,7 +117,7 @@ class Faulty(Camera):
         super().__init__("faulty")
         self._results = iter(results)
 
-    def read(self, timeout_s: float) -> Frame:
+    def _read(self, timeout_s: float) -> Frame:
         """Give the next picture."""
         del timeout_s
         result = next(self._results, EndOfFramesError("no more"))

@@ -87,7 +87,7 @@ class CameraOverTheStrip(Camera):
         super().__init__("over the strip")
         self.pictures = empty_boards(self.setting, 4)
 
-    def read(self, timeout_s: float) -> Frame:
+    def _read(self, timeout_s: float) -> Frame:
         self.frames += 1
         image = self.pictures[self.frames % 4]
         if self.asked:

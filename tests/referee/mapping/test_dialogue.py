@@ -115,7 +115,7 @@ class GlowingTable(Camera):
     def clock(self) -> float:
         return self.time_s
 
-    def read(self, timeout_s: float) -> Frame:
+    def _read(self, timeout_s: float) -> Frame:
         self.time_s += 0.2
         self.frames += 1
         image = self.pictures[self.frames % len(self.pictures)]

@@ -55,6 +55,17 @@ def shade(frame):
 # Image files
 
 
+@pytest.mark.parametrize("form", ["images:{}", "folder:{}", "{}/1.png"])
+def test_mirrored_pictures_are_turned_round(form, tmp_path, time):
+    image = picture(20)
+    image[:, :20] = 255
+    cv2.imwrite(str(tmp_path / "1.png"), image)
+    for mirrored, expected in ((False, image), (True, image[:, ::-1])):
+        spec = form.format(tmp_path)
+        with open_camera(spec, clock=time.clock, wait=time.wait, mirrored=mirrored) as camera:
+            assert np.array_equal(camera.read(1.0).image, expected)
+
+
 def test_image_files_come_in_name_order_then_end(tmp_path, time):
     for name, value in (("frame10.jpg", 30), ("frame2.jpg", 20), ("frame1.png", 10)):
         cv2.imwrite(str(tmp_path / name), picture(value))

@@ -518,9 +518,11 @@ def test_whole_pictures_are_searched_once_the_picture_rests_and_then_ever_more_r
 
     monkeypatch.setattr("vision.locating.tracking.candidate_boards", none)
     nothing = np.full_like(picture, 90)
+    lit = nothing.copy()
+    lit[:40, :40] = 200
     counts = []
-    for at_s in (0.1, 0.2, 0.6, 2.1, 2.3, 4.9):
-        followed(nothing, at_s)
+    for at_s, shown in (*((0.1, nothing), (0.2, nothing), (0.6, nothing), (2.1, lit), (2.3, lit), (4.9, lit)),):
+        followed(shown, at_s)
         counts.append(len(searched))
     assert counts == [0, 1, 1, 1, 2, 2]
 
@@ -534,9 +536,13 @@ def test_a_board_not_found_is_searched_for_again_only_when_due(picture, camera, 
 
     monkeypatch.setattr("vision.locating.tracking.board_by_lines", none)
     tracker = LineTracker(camera, unmarked)
-    for at_s, reason in ((0.0, 1), (0.1, 1), (0.9, 1), (1.0, 2), (2.9, 2), (3.0, 3)):
+    changed = 255 - picture
+    for at_s, shown, reason in (
+        *((0.0, picture, 1), (0.1, picture, 1), (0.9, changed, 1), (1.0, changed, 2), (2.9, picture, 2)),
+        *((3.0, picture, 3), (8.0, picture, 3)),
+    ):
         with pytest.raises(NotLocatedError, match=f"search {reason}"):
-            tracker.update(Frame(picture, at_s, 0))
+            tracker.update(Frame(shown, at_s, 0))
 
 
 @pytest.mark.parametrize(("nudge_mm", "moves"), [(0.8, False), (4.0, True)])

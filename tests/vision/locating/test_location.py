@@ -93,6 +93,35 @@ def test_the_earlier_pose_decides_between_the_two_poses_of_a_single_marker(rende
     assert board_error_mm(camera, layout, locate(picture, camera, layout, previous=pose).pose, pose) < 15
 
 
+@pytest.mark.parametrize("flip", [np.fliplr, np.flipud])
+def test_a_mirrored_picture_is_named_and_gives_no_pose(flip, render_table, camera, layout, pose):
+    picture = np.ascontiguousarray(flip(render_table(pose)))
+    with pytest.raises(NotLocatedError, match="the picture is mirrored; switch off mirroring in the camera's program"):
+        locate(picture, camera, layout)
+    with pytest.raises(NotLocatedError):
+        locate(picture, camera, layout, thorough=False)
+
+
+@pytest.mark.parametrize("blur_px", some([2.2, 3.0, 4.0], 2))
+def test_a_mirrored_picture_too_blurred_to_decode_gives_no_pose(blur_px, render_table, camera, layout, pose):
+    with pytest.raises(NotLocatedError):
+        locate(np.ascontiguousarray(np.fliplr(render_table(pose, blur_px=blur_px))), camera, layout)
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_a_picture_turned_by_quarters_is_located(quarters, render_table, camera, layout, pose):
+    turned, size = np.rot90(render_table(pose), -quarters), camera.size
+    fx, fy, (cx, cy) = camera.matrix[0, 0], camera.matrix[1, 1], camera.matrix[:2, 2]
+    width, height = size[0] - 1, size[1] - 1
+    if quarters % 2:
+        size, (fx, fy) = size[::-1], (fy, fx)
+    cx, cy = {1: (height - cy, cx), 2: (width - cx, height - cy), 3: (cy, width - cx)}[quarters]
+    own = replace(camera, matrix=np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]]), size=size)
+    located = locate(np.ascontiguousarray(turned), own, layout)
+    assert located.ids_used == ALL
+    assert located.pose.camera_position_mm == pytest.approx(pose.camera_position_mm, abs=2)
+
+
 def as_sheet(layout):
     return replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
 
@@ -327,17 +356,25 @@ def test_lines_that_contradict_every_visible_marker_are_rejected(whole_grey, cam
 
 
 @pytest.mark.parametrize(
-    ("likeness", "decides"),
-    [((1.0, 0.0, 0.0, 0.0), True), ((0.4, 0.2, 0.0, 0.0), True), ((1.0, 0.97, 0.0, 0.0), False), ((0.25,) * 4, False)],
+    ("likeness", "mirrored", "decides"),
+    [
+        ((1.0, 0.0, 0.0, 0.0), 0.0, True),
+        ((0.4, 0.2, 0.0, 0.0), 0.2, True),
+        ((0.4, 0.2, 0.0, 0.0), 0.3, False),
+        ((1.0, 0.97, 0.0, 0.0), 0.0, False),
+        ((0.25,) * 4, 0.0, False),
+    ],
 )
 def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
-    likeness, decides, whole_grey, camera, layout, pose, monkeypatch, show_lines
+    likeness, mirrored, decides, whole_grey, camera, layout, pose, monkeypatch, show_lines
 ):
-    """Without detected markers, orientations are compared by similarity at the markers' places."""
+    """Without decoded markers, orientations and the mirror image are compared by similarity at the markers' places."""
     show_lines()
     turned = symmetric_poses(pose, layout.board)
 
     def similarity(patterns, seen_pose, marker_id):
+        if patterns.are_mirrored:
+            return mirrored
         return likeness[int(np.argmin([np.linalg.norm(seen_pose.rotation - one.rotation) for one in turned]))]
 
     monkeypatch.setattr(MarkerPatterns, "similarity", similarity)

@@ -468,8 +468,9 @@ def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layo
     monkeypatch.setattr(tracking, "search_table", watched)
     tracker = TableTracker(camera, layout, hold_s=120.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
+    lit = np.full_like(NOTHING, 200)
     for number in range(1, 41):
-        tracker.update(Frame(NOTHING, 1.9 * number, number))
+        tracker.update(Frame(lit if number % 20 < 10 else NOTHING, 1.9 * number, number))
     assert events[:4] == ["begun", "ended", "begun", "ended"]
 
 
@@ -520,7 +521,7 @@ def test_pictures_that_never_rest_are_searched_thoroughly_after_a_second(
 
 
 def test_a_picture_that_rests_after_a_search_in_vain_is_searched_at_once():
-    rows = [np.full((480, 640), level, dtype=np.uint8) for level in (0, 100, 0, 100, 0, 0, 0)]
+    rows = [np.full((480, 640), level, dtype=np.uint8) for level in (0, 100, 0, 100, 50, 50, 50)]
     searches = ThoroughSearches()
     due = [searches.are_due(grey, 0.5 * number, at_once=False) for number, grey in enumerate(rows)]
     assert due == [False, False, True, False, False, True, False]
@@ -556,10 +557,13 @@ def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, po
     monkeypatch.setattr(tracking, "search_table", counted)
     tracker = TableTracker(camera, layout, hold_s=60.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
-    for number in range(1, 145):
+    lit = NOTHING.copy()
+    lit[:20, :20] = 250
+    for number in range(1, 200):
         time_s = number / 10
-        tracker.update(Frame(NOTHING, time_s, number))
-    assert begun_at_s == pytest.approx([0.2, 2.2, 6.2, 10.2, 14.2])
+        tracker.update(Frame(lit if number % 2 and number < 145 else NOTHING, time_s, number))
+    # the last one searches the picture that no longer changes
+    assert begun_at_s == pytest.approx([0.2, 2.3, 6.4, 10.5, 14.5])
 
 
 def test_why_a_table_was_not_found_is_what_the_last_thorough_search_says(feed, render_table, pose, monkeypatch):
