@@ -83,19 +83,25 @@ class Stopwatch:
             yield
 
 
-KIND_LABELS = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
+KIND_LABELS = {
+    "first": "first frame of a table",
+    "changed": "something changed",
+    "still": "nothing changed",
+    "unmarked": "no marker in sight",
+}
 
 
 @dataclass(frozen=True)
 class FrameReport:
     """Times in seconds: medians to the Reading by kind of frame, and of all frames after the first (``located_s``);
-    means by stage; the median of OpenCV's ArUco. Memory in megabytes: at the end, and its growth (``None``: run too
-    short).
+    the longest without a marker; means by stage; the median of OpenCV's ArUco. Memory in megabytes: at the end, and
+    its growth (``None``: run too short).
     """
 
     frames: int
     counts: Mapping[str, int]
     medians_s: Mapping[str, float]
+    longest_unmarked_s: float
     located_s: float
     stages_s: Mapping[str, Mapping[str, float]]
     aruco_s: float
@@ -133,6 +139,8 @@ def table(report: FrameReport) -> str:
         "",
         f"All frames of a located table: median {report.located_s * 1000:.2f} ms, "
         f"{report.located_s / report.aruco_s:.2f} of ArUco's.",
+        f"Longest frame without a marker: {report.longest_unmarked_s * 1000:.0f} ms, "
+        f"{report.longest_unmarked_s / report.aruco_s:.0f} times as long as ArUco.",
     ]
     grown = "too few frames to say whether it grows" if report.growth_mb is None else f"grew by {report.growth_mb:.1f}"
     lines.append(f"Memory after {report.frames} frames: {report.memory_mb:.0f} MB; {grown}.")

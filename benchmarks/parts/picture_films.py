@@ -22,6 +22,7 @@ NOISE_LEVELS = 1.5
 NOISE_FIELDS = 6
 SAME_VIEWPOINT_PX = 1.5
 THING_SHARE = 0.75
+PAINTED_OVER = 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class PictureSet:
 
 @dataclass(frozen=True, eq=False)
 class FilmMoment:
-    """One frame of a film; ``kind`` is ``first``, ``changed`` or ``still``, ``shot`` the index of its shot."""
+    """One frame of a film; ``kind`` is ``first``, ``changed``, ``still`` or ``unmarked``, ``shot`` its shot's index."""
 
     frame: Frame
     kind: str
@@ -128,6 +129,18 @@ class Projector:
                     frame = Frame(self._noisy(picture), number / FRAMES_PER_SECOND, number, f"shot {index}")
                     yield FilmMoment(frame, kind, index)
                     number += 1
+
+    def unmarked(self, frames: int) -> Iterator[FilmMoment]:
+        """Show the first shot's first picture with grey squares over the markers, at the same rate."""
+        shot, markers = self._set.shots[0], self._set.layout.markers
+        picture = shot.pictures[0].copy()
+        for marker_id in markers.centres_mm if shot.pose is not None else ():
+            corners = project(shot.camera, shot.pose, markers.corners_mm(marker_id))
+            middle = corners.mean(axis=0)
+            covered = np.round(middle + PAINTED_OVER * (corners - middle)).astype(np.int32)
+            cv2.fillConvexPoly(picture, covered, (120, 120, 120), cv2.LINE_AA)
+        for number in range(frames):
+            yield FilmMoment(Frame(self._noisy(picture), number / FRAMES_PER_SECOND, number, "shot 0"), "unmarked", 0)
 
     def _with_disc(self, shot: Shot) -> tuple[Image, ...]:
         """A single picture, and the same with a dark disc on a random place, ``THING_SHARE`` as wide as the place."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rich.progress import Progress
 
-from benchmarks.frame import HELD_FRAMES, measure, report_of
+from benchmarks.frame import HELD_FRAMES, UNMARKED_FRAMES, measure, report_of
 from benchmarks.parts.frame_times import table
 from benchmarks.parts.picture_films import PictureSet, Projector, Shot
 from tests.vision import photoreal
@@ -48,7 +48,8 @@ def test_stages_are_timed_and_none_twice(pictures: PictureSet) -> None:
         measures = measure(pictures, frames, 1, progress)
     made = report_of(measures, frames, pictures.film_frames(HELD_FRAMES))
     assert made.aruco_s > 0
-    assert sum(made.counts.values()) == frames - HELD_FRAMES
+    assert sum(made.counts.values()) == frames - HELD_FRAMES + UNMARKED_FRAMES
+    assert made.longest_unmarked_s >= made.medians_s["unmarked"] > 0
     for kind, times in measures.reading_s.items():
         to_reading = sum(spent for stage, spent in measures.stages_s[kind].items() if stage != "verdict")
         assert to_reading == pytest.approx(sum(times), rel=1e-6)
