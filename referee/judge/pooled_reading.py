@@ -147,8 +147,8 @@ class PooledReading:
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
         """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
-        known = {"hidden": self.hidden - sure.keys(), "covered": self.covered - sure.keys()}
-        return replace(self, places={**self.places, **sure}, disputed={}, **known)
+        known, hidden, covered = {**self.places, **sure}, self.hidden - sure.keys(), self.covered - sure.keys()
+        return replace(self, places=known, hidden=hidden, covered=covered, disputed={})
 
     @cached_property
     def _only_sensed(self) -> frozenset[str]:

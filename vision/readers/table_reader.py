@@ -164,9 +164,8 @@ class SurfaceReader:
             places, before = self.surface.places, {}
         sightings = self.pieces.read(view, places, before)
         detector, _ = self._detector(view.pose, view.shape)
-        solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
-        rectified = detector.sampler.view(view.image, solids)
         if isinstance(detector, SheetOcclusionDetector):
+            rectified = detector.sampler.view(view.image, [])
             evidence = detector.detect(rectified)
             if not evidence.are_lines_seen and lacks_grid(view.image, view.camera, view.pose, self.surface):
                 # paper, or the hand that was found, lies over all of it
@@ -176,7 +175,8 @@ class SurfaceReader:
                 evidence = SurfaceEvidence((Occlusion(kind, whole, float(whole.sum())),), {})
             self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
         else:
-            evidence = detector.detect(rectified, self._usual_hue)
+            pieces = {one.solid: one.log_odds for one in sightings.values() if one.solid is not None}
+            rectified, evidence = detector.examine(view.image, pieces, self._usual_hue)
             self._usual_hue = evidence.usual_hue or self._usual_hue
         return Stages(view, sightings, rectified, evidence)
 
@@ -196,7 +196,8 @@ class SurfaceReader:
         _, needed = self._detector(stages.view.pose, stages.view.shape)
         occlusions = self._still.judged(stages.occlusions, time_s)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
-        hidden = needed.hidden(occlusions, clear)
+        there = {at: one.solid for at, one in stages.sightings.items() if one.log_odds > 0 and one.solid is not None}
+        hidden = needed.hidden(occlusions, clear, there, stages.rectified.hidden_by_pieces)
         if isinstance(self._plan, SheetPlan):
             places = {place: ink.reading for place, ink in stages.sightings.items()}
             places |= {place: uniform_reading(self._looks, why) for place, why in hidden.items()}

@@ -6,7 +6,8 @@ changes brightness, hardly hue), its grid lines are visible, and its rim is wher
 visible, it is bare.
 
 Lines and colours also tell how doubtful it is that each place is empty. ``HiddenPlaces`` says which places occlusions
-hide, or lie outside the picture.
+hide, or lie outside the picture. A piece whose outline a covering touches is hidden too: its pixels are the piece's as
+far as it was detected, so that a covering seems to end where the piece begins, however much of it lies beneath.
 
 How probable it is that a place is empty follows from how much it looks like bare surface. About a dozen measures each
 indicate doubt, such as how much rougher a place is than most. Each reduces the log-odds by
@@ -26,14 +27,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolArray, BoolImage, FloatArray, IndexArray
-from vision.geometry import CameraModel, Pose
+from vision.frame import BoolArray, BoolImage, FloatArray, Image, IndexArray
+from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import GridSurface
 from vision.reading import HindranceKind
 from vision.sampling import linear_light_table, median, square_sums
 from vision.surface.plan import LineEvidence, RimEvidence, SurfacePlan, disc_mm
 from vision.surface.view import (
     COARSER,
+    PIECE_MARGIN_MM,
     ColourSettings,
     Hue,
     RectifiedView,
@@ -180,6 +182,14 @@ class OcclusionSettings:
     """
     many_gone: int = 7
     """Number of missing line parts that prove an object of the board's own hue."""
+    plainly_there: float = 3.0
+    """Log-odds of a piece below which its pixels may as well be those of a covering. Of uncovered pieces on ray-traced
+    pictures 0.5 % have less, of those under things that were painted over them 70 %. Higher: slower.
+    """
+    beyond_pieces: float = 0.15
+    """Minimum share of a covering beyond such pieces. In dim pictures none has more than 0.02, under things that were
+    painted over Blockade's stacks most have 0.2 to 0.9. Higher: coverings of little more than pieces are missed.
+    """
 
 
 _SETTINGS = OcclusionSettings()
@@ -232,6 +242,30 @@ class OcclusionDetector:
         self._plan = plan
         self._cell_mm2 = plan.surface.cell_mm**2
         self._places = PlaceExaminer(self.sampler, plan)
+
+    def examine(
+        self, image: Image, pieces: Mapping[Solid, float], known_hue: Hue | None = None
+    ) -> tuple[RectifiedView, SurfaceEvidence]:
+        """Sample the surface and find what covers it besides the given pieces, each with its log-odds.
+
+        What looks a little like a piece belongs to a covering that goes on beside it.
+        """
+        plain = [solid for solid, log_odds in pieces.items() if log_odds > _SETTINGS.plainly_there]
+        doubtful = [solid for solid, log_odds in pieces.items() if 0 < log_odds <= _SETTINGS.plainly_there]
+        view = self.sampler.view(image, plain)
+        evidence = self.detect(view, known_hue)
+        if not doubtful:
+            return view, evidence
+        areas = [_NeededArea.of(outline, view.window.shape) for outline in self.sampler.hidden_outlines(doubtful)]
+        perhaps = self.sampler.view(image, doubtful).hidden_by_pieces
+        things = [one.pixels for one in evidence.occlusions]
+        things = [one for one in things if (one & ~perhaps).sum() > _SETTINGS.beyond_pieces * one.sum()]
+        under = [max((area.share(one) for one in things), default=0.0) for area in areas]
+        apart = [one for one, share in zip(doubtful, under, strict=True) if share <= _HIDDEN_SETTINGS.hidden_share]
+        if apart:
+            view = self.sampler.view(image, [*plain, *apart])
+            evidence = self.detect(view, known_hue)
+        return view, evidence
 
     def detect(self, view: RectifiedView, known_hue: Hue | None = None) -> SurfaceEvidence:
         """Find what covers the surface besides the given pieces; ``known_hue`` is its hue from an earlier picture."""
@@ -436,7 +470,13 @@ class HiddenSettings:
     hidden_square_share: float = 0.3
     """The same for the empty square."""
     seen_through_share: float = 0.35
-    """The same for a place whose piece is clearly seen."""
+    """The same for a sign that is clearly seen, and for what is outside the picture."""
+    around_mm: float = 4.0
+    """Width, in mm, of the band around a detected piece that coverings may touch."""
+    touching_share: float = 0.05
+    """Share of that band, without what other pieces hide, above which a covering hides the piece."""
+    touching_clear_share: float = 0.3
+    """The same of a piece that is clearly seen: one that stands side by side with a covering is touched by less."""
 
 
 _HIDDEN_SETTINGS = HiddenSettings()
@@ -444,29 +484,28 @@ _HIDDEN_SETTINGS = HiddenSettings()
 
 @dataclass(frozen=True, eq=False)
 class _NeededArea:
-    """The part of a view that a place needs: the inside of a convex outline, (n, 2) as (column, row)."""
+    """The part of a view that a place needs: the marked pixels ``inside`` a window of it, (rows, columns)."""
 
-    outline: npt.NDArray[np.int32]
     window: tuple[slice, slice]
+    inside: BoolImage
 
     @classmethod
-    def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _NeededArea:
-        """Return the inside of an outline in a view of that shape."""
+    def of(
+        cls, outline: npt.NDArray[np.int32], shape: tuple[int, int], without: BoolImage | None = None
+    ) -> _NeededArea:
+        """Return the inside of a convex outline, (n, 2) as (column, row), in a view of that shape, ``without`` these
+        pixels of it.
+        """
         left, top, width, height = cv2.boundingRect(outline)
         rows, columns = (
             slice(min(size, max(0, start)), min(size, max(0, start + length)))
             for start, length, size in ((top, height, shape[0]), (left, width, shape[1]))
         )
-        return cls(outline, (rows, columns))
-
-    @cached_property
-    def inside(self) -> BoolImage:
-        """Whether each of the window's pixels is inside."""
-        rows, columns = self.window
         inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.uint8)
         if inside.size:
-            cv2.fillConvexPoly(inside, self.outline - np.array([columns.start, rows.start], dtype=np.int32), 1)
-        return np.asarray(inside > 0)
+            cv2.fillConvexPoly(inside, outline - np.array([columns.start, rows.start], dtype=np.int32), 1)
+        seen = inside > 0 if without is None else (inside > 0) & ~without[rows, columns]
+        return cls((rows, columns), np.asarray(seen))
 
     def share(self, pixels: BoolImage) -> float:
         """Return the share (0 to 1) of it that is marked in a mask of the view."""
@@ -481,19 +520,40 @@ class HiddenPlaces:
         self._surface = surface
         self._sampler = sampler
 
-    def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """Return the hidden places and what hides each; ``clear`` marks places with a clearly seen piece."""
+    def hidden(
+        self,
+        occlusions: Sequence[Occlusion],
+        clear: Mapping[str, bool],
+        solids: Mapping[str, Solid],
+        hidden_by_pieces: BoolImage,
+    ) -> dict[str, HindranceKind]:
+        """Return the hidden places and what hides each.
+
+        ``clear`` says of the places where something was detected whether it is clearly seen, ``solids`` are the pieces
+        among it, and ``hidden_by_pieces`` marks what these hide in the view.
+        """
         hidden = dict.fromkeys(self._outside, HindranceKind.OUTSIDE_PICTURE)
+        bands = self._bands(solids, hidden_by_pieces) if occlusions else {}
         for place, (piece, square) in self._needed_areas.items() if occlusions else ():
-            seen = clear.get(place, False)
+            seen, limits = clear.get(place, False), _HIDDEN_SETTINGS
+            needed = [] if seen else [(square, limits.hidden_square_share)]
+            if place in bands:
+                needed.append((bands[place], limits.touching_clear_share if seen else limits.touching_share))
+            if place not in bands or not seen:
+                needed.append((piece, limits.seen_through_share if seen else limits.hidden_share))
             for occlusion in occlusions:
-                most = _HIDDEN_SETTINGS.seen_through_share if seen else _HIDDEN_SETTINGS.hidden_share
-                if piece.share(occlusion.pixels) > most or (
-                    not seen and square.share(occlusion.pixels) > _HIDDEN_SETTINGS.hidden_square_share
-                ):
+                if any(area.share(occlusion.pixels) > most for area, most in needed):
                     hidden[place] = occlusion.kind
                     break
         return hidden
+
+    def _bands(self, solids: Mapping[str, Solid], hidden_by_pieces: BoolImage) -> dict[str, _NeededArea]:
+        """Return the band around each piece, without what other pieces hide."""
+        beyond = PIECE_MARGIN_MM + _HIDDEN_SETTINGS.around_mm
+        grown = self._sampler.hidden_outlines([solid.grown(beyond) for solid in solids.values()])
+        shape = self._sampler.window.shape
+        areas = [_NeededArea.of(outline, shape, hidden_by_pieces) for outline in grown]
+        return dict(zip(solids, areas, strict=True))
 
     @cached_property
     def _outside(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from tests.effort import cases, some
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
+from vision.geometry import project
 from vision.layout.pieces import BlockPieces
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import Attention
@@ -102,6 +103,28 @@ def test_drawn_symbols_suffice_until_a_set_is_enrolled() -> None:
     reading = read("034.jpg", plain)
     for place, seen in reading.places.items():
         assert seen.best[0] == photoreal.expected_look("034.jpg", place)
+
+
+@pytest.mark.parametrize("colour", [(25, 28, 32), (60, 60, 170), (205, 208, 210)], ids=["cat", "scarf", "napkin"])
+@pytest.mark.parametrize("name", some([one for one in photoreal.BOARDS if not photoreal.EXPECTED[one]["hand"]], 3))
+def test_a_thing_over_part_of_a_face_leaves_no_wrong_look(name: str, colour: tuple[int, int, int]) -> None:
+    rng = np.random.default_rng(len(name) + sum(colour))
+    camera, pose = photoreal.camera(name), photoreal.pose(name)
+    reader = table_reader(camera, photoreal.LAYOUT, photoreal.looks())
+    reader.read(photoreal.frame(name))
+    for number, place in enumerate(photoreal.EXPECTED[name]["blocks"], 1):
+        x, y = photoreal.LAYOUT.centre_mm(place)
+        turned, beside = rng.uniform(0, 2 * np.pi), rng.uniform(-10.0, 25.0)
+        corners = np.array([[beside, -70.0], [beside + 90.0, -70.0], [beside + 90.0, 70.0], [beside, 70.0]])
+        ways = np.array([[np.cos(turned), np.sin(turned)], [-np.sin(turned), np.cos(turned)]])
+        at_mm = np.column_stack([corners @ ways + (x, y), np.full(4, 45.0)])
+        image = photoreal.picture(name).copy()
+        cv2.fillConvexPoly(image, np.round(project(camera, pose, at_mm)).astype(np.int32), colour, cv2.LINE_AA)
+        reading = reader.read(Frame(image, number / 10, number, name))
+        for at, seen in reading.places.items():
+            look, probability = seen.best
+            is_right = look == photoreal.expected_look(name, at)
+            assert seen.hidden_by or is_right or probability < 0.6, f"{place}: {at} {seen.best}"
 
 
 def test_the_same_picture_again_is_not_read_again() -> None:

@@ -94,23 +94,45 @@ def covering(sampler: SurfaceSampler, place: str, share: float) -> Occlusion:
     return Occlusion(HindranceKind.OBJECT, pixels, float(pixels.sum()))
 
 
+def hidden_by(
+    places: HiddenPlaces, coverings: list[Occlusion], clear: dict[str, bool] | None = None
+) -> dict[str, HindranceKind]:
+    """The hidden places of a board on which nothing is detected but what ``clear`` names, which has no body."""
+    return places.hidden(coverings, clear or {}, {}, np.zeros((9, 9), dtype=np.bool_))
+
+
 @pytest.mark.parametrize("place", ["d4", "c5"])
 @pytest.mark.parametrize(("share", "is_hidden"), [(0.04, False), (0.3, True), (1.0, True)])
 def test_a_place_is_hidden_if_enough_of_its_piece_would_be(
     sampler: SurfaceSampler, place: str, share: float, is_hidden: bool
 ) -> None:
-    hidden = HiddenPlaces(BOARD, sampler).hidden([covering(sampler, place, share)], {})
+    hidden = hidden_by(HiddenPlaces(BOARD, sampler), [covering(sampler, place, share)])
     assert hidden.get(place) == (HindranceKind.OBJECT if is_hidden else None)
     assert "a1" not in hidden
 
 
-def test_hiding_a_clearly_seen_piece_takes_a_larger_covering(sampler: SurfaceSampler) -> None:
+def test_hiding_a_clearly_seen_sign_takes_a_larger_covering(sampler: SurfaceSampler) -> None:
     places = HiddenPlaces(BOARD, sampler)
     third = [covering(sampler, "d4", 0.33)]
-    assert "d4" in places.hidden(third, {"d4": False})
-    assert "d4" not in places.hidden(third, {"d4": True})
-    assert "d4" in places.hidden([covering(sampler, "d4", 0.6)], {"d4": True})
-    assert places.hidden([], {}) == {}
+    assert "d4" in hidden_by(places, third, {"d4": False})
+    assert "d4" not in hidden_by(places, third, {"d4": True})
+    assert "d4" in hidden_by(places, [covering(sampler, "d4", 0.6)], {"d4": True})
+    assert hidden_by(places, []) == {}
+
+
+@pytest.mark.parametrize("is_clear", [False, True])
+@pytest.mark.parametrize("place", ["d4", "b2", "f6"])
+def test_a_piece_that_a_covering_touches_is_hidden(sampler: SurfaceSampler, place: str, is_clear: bool) -> None:
+    solid = CubeSolid(*BOARD.centre_mm(place), BOARD.height_mm, 28.0)
+    pieces = sampler.view(np.zeros((9, 9, 3), dtype=np.uint8), [solid]).hidden_by_pieces
+    across, _ = sampler.window.to_pixels(np.array([solid.x_mm]), np.array([solid.y_mm]))
+    columns = np.arange(pieces.shape[1])
+    for beside, is_hidden in ((columns < across[0], True), (columns < across[0] - 60, False)):
+        # the piece's own pixels are never a covering's
+        thing = np.broadcast_to(beside, pieces.shape) & ~pieces
+        occlusion_beside = Occlusion(HindranceKind.OBJECT, thing, float(thing.sum()))
+        hidden = HiddenPlaces(BOARD, sampler).hidden([occlusion_beside], {place: is_clear}, {place: solid}, pieces)
+        assert (place in hidden) is is_hidden
 
 
 @pytest.mark.parametrize("place", ["d4", "b6", "f3"])
@@ -121,5 +143,5 @@ def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(
     settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
     monkeypatch.setattr(occlusion, "_HIDDEN_SETTINGS", settings)
     places = HiddenPlaces(flat, sampler)
-    assert places.hidden([covering(sampler, place, 0.25)], {}) == {}
-    assert places.hidden([covering(sampler, place, 0.36)], {}) == {place: HindranceKind.OBJECT}
+    assert hidden_by(places, [covering(sampler, place, 0.25)]) == {}
+    assert hidden_by(places, [covering(sampler, place, 0.36)]) == {place: HindranceKind.OBJECT}
