@@ -146,10 +146,11 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], Lea
 
     def looked(sightings: Mapping[str, Sighting]) -> dict[str, FloatArray]:
         """The features of visible places without a sighted piece."""
-        solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
-        view = detector.sampler.view(stages.view.image, solids)
-        sight = detector.detect(view)
-        hidden = needed.hidden(sight.occlusions, {place: piece.is_clear for place, piece in sightings.items()})
+        pieces = {piece.solid: piece.log_odds for piece in sightings.values() if piece.solid is not None}
+        view, sight = detector.examine(stages.view.image, pieces)
+        solids = {at: one.solid for at, one in sightings.items() if one.log_odds > 0 and one.solid is not None}
+        clear = {place: piece.is_clear for place, piece in sightings.items()}
+        hidden = needed.hidden(sight.occlusions, clear, solids, view.hidden_by_pieces)
         measures = place_measures(view, plan.surface, sight)
         rows = dict(zip(plan.surface.places, np.column_stack([measures[name] for name in MEASURES]), strict=True))
         seen = {place for place, piece in sightings.items() if piece.log_odds > 0}

@@ -598,7 +598,7 @@ class EmptinessSettings:
     least_open_share: float = 0.2
     """Share of that square that must be visible for the place to be judged by it."""
     unclear: float = 0.8
-    """Share of the board's line parts that are not visible above which the picture is unclear."""
+    """Share of line parts that are not visible, of the board's or a place's, above which it is unclear."""
 
 
 _EMPTINESS_SETTINGS = EmptinessSettings()
@@ -634,8 +634,10 @@ class EmptinessCurves:
 
 
 def is_unclear(measures: Mapping[str, FloatArray]) -> BoolArray:
-    """Return whether hardly a line of the board is visible, (places,): then uniformity proves little."""
-    return measures["board not clear"] > _EMPTINESS_SETTINGS.unclear
+    """Return whether hardly a line of the board is visible, or none around the place, (places,): then uniformity proves
+    little.
+    """
+    return np.asarray(np.maximum(measures["board not clear"], measures["lines not seen"]) > _EMPTINESS_SETTINGS.unclear)
 
 
 @cache

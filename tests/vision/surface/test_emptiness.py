@@ -127,8 +127,12 @@ def test_each_doubt_lowers_the_odds(name: str) -> None:
 def test_odds_are_limited_by_the_curves() -> None:
     curves = {"dark": (np.array([0.0, 1.0]), np.array([0.0, -8.0]))}
     model = EmptinessCurves(constant=6.0, most=5.0, most_unclear=3.0, least=-1.5, curves=curves)
-    measures = {"dark": np.array([0.0, 0.25, 0.5, 1.0, 0.0]), "board not clear": np.array([0.0, 0.0, 0.0, 0.0, 1.0])}
-    np.testing.assert_allclose(model.log_odds(measures), [5.0, 4.0, 2.0, -1.5, 3.0])
+    measures = {
+        "dark": np.array([0.0, 0.25, 0.5, 1.0, 0.0, 0.0, 0.0]),
+        "board not clear": np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        "lines not seen": np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.5]),
+    }
+    np.testing.assert_allclose(model.log_odds(measures), [5.0, 4.0, 2.0, -1.5, 3.0, 3.0, 5.0])
 
 
 def test_a_clear_board_leaves_no_doubt_but_where_pieces_stand() -> None:
