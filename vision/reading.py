@@ -98,6 +98,7 @@ class HindranceKind(StrEnum):
     MOVED_CAMERA = "moved camera"
     OUTSIDE_PICTURE = "outside the picture"
     BAD_FRAME = "bad frame"
+    FROZEN = "frozen"
     NO_CAMERA = "no camera"
 
 

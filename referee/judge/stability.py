@@ -12,7 +12,13 @@ from common.places import EMPTY
 from vision.reading import Hindrance, HindranceKind, Reading
 
 BLOCKING_KINDS = frozenset(
-    {HindranceKind.HAND, HindranceKind.NOT_LOCATED, HindranceKind.MOVED_CAMERA, HindranceKind.BAD_FRAME}
+    {
+        HindranceKind.HAND,
+        HindranceKind.NOT_LOCATED,
+        HindranceKind.MOVED_CAMERA,
+        HindranceKind.BAD_FRAME,
+        HindranceKind.FROZEN,
+    }
 )
 """Hindrances that keep a whole frame from being judged, whichever places they hide; but see ``blocking_hindrance``."""
 
@@ -33,12 +39,16 @@ class StabilitySettings:
         how many of the latest readings are kept. Higher: the median over them is steadier.
     ``sure_probability``
         looks and sensor values less probable than this may change without disturbing the rest. Higher: more may.
+    ``gap_s``
+        for how long, in seconds, frames may be unusable without disturbing the rest. Longer: copes with more of them,
+        and a hand that came and went meanwhile is missed.
     """
 
     readings: int = 4
     quiet_s: float = 0.3
     most_readings: int = 9
     sure_probability: float = 0.8
+    gap_s: float = 0.5
 
 
 STILLS = StabilitySettings(readings=1, quiet_s=0.0, most_readings=1)
@@ -114,8 +124,10 @@ class StabilityFilter:
         One reading that disagrees with the earlier ones is held back: it is dropped if the next one agrees with them
         again, and starts a new table otherwise.
         """
-        if blocking_hindrance(reading) is not None:
-            self.clear()
+        blocked = blocking_hindrance(reading)
+        if blocked is not None:
+            if blocked.kind is not HindranceKind.BAD_FRAME or self._is_gap(reading):
+                self.clear()
             return None
         sure = self._certain_looks(reading)
         if any(self._shown.get(place, look) != look for place, look in sure.items()):
@@ -133,6 +145,10 @@ class StabilityFilter:
         if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
             return self._stable_view()
         return None
+
+    def _is_gap(self, reading: Reading) -> bool:
+        """Whether nothing has been seen for long when this reading was made."""
+        return not self._window or reading.time_s - self._window[-1].time_s > self._settings.gap_s
 
     def clear(self) -> None:
         """Forget what was collected."""

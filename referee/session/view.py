@@ -22,7 +22,7 @@ from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, Verdict, VerdictKind
 from referee.session.ports import ServiceSettings, TurnEnd
 from vision.frame import Frame
-from vision.reading import PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 
 class TableView(Generic[StateT, TurnT]):
@@ -73,6 +73,9 @@ class TableView(Generic[StateT, TurnT]):
         game = self._context.game
         is_played = bool(states) and game.rules.outcome(states[0]) is None
         if self.reading is None or not is_played or game.looks_before is None:
+            return ()
+        if self.reading.hindered_by(HindranceKind.BAD_FRAME):
+            # it tells nothing about any sheet
             return ()
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 

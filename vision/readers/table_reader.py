@@ -657,14 +657,11 @@ class TableReader:
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or Phrase("the camera"))
         except FrameError as error:
-            self._gate.forget()
-            self.invalidate_cache()
-            return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
+            return self._gate.left_out(frame, str(error))
         frame = replace(frame, image=as_colour(frame.image))
         shared = SharedPicture(frame.image)
         if self._attention in {Attention.STILL, Attention.MOVING}:
-            read = functools.partial(self._read_now, frame, shared)
-            return self._gate.reading(frame, shared.small, read, self.invalidate_cache)
+            return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
         if self._attention is Attention.ALL:
             self.invalidate_cache()
         return self._read_now(frame, shared)

@@ -68,6 +68,22 @@ def test_one_odd_reading_is_ignored(make_reading: Any, start: Any) -> None:
     assert settled.since_s == 0.0
 
 
+@pytest.mark.parametrize(("gap_s", "since_s"), [(0.3, 0.0), (0.7, 0.8)])
+def test_frames_that_cannot_be_used_disturb_no_rest_for_a_moment(
+    make_reading: Any, start: Any, gap_s: float, since_s: float
+) -> None:
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0, gap_s=0.5))
+    for time_s in (0.0, 0.1):
+        settler.add(make_reading(start, time_s=time_s))
+    damaged = (Hindrance(HindranceKind.BAD_FRAME, "it is torn"),)
+    for time_s in (0.2, 0.1 + gap_s):
+        assert settler.add(Reading(0, time_s, {}, damaged)) is None
+    settler.add(make_reading(start, time_s=0.8))
+    settled = settler.add(make_reading(start, time_s=0.9))
+    assert settled is not None
+    assert settled.since_s == since_s
+
+
 def test_an_unsure_place_may_flicker(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=3, quiet_s=0.0))
     looks = [{"c1": {"gold block, x up": 0.5}}, {"c1": {"gold block, cross up": 0.5}}] * 3
