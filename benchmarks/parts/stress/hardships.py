@@ -33,9 +33,9 @@ from benchmarks.scene.variety import (
     varied_coverings,
     varied_panel,
 )
+from simulator.rendering.optics import random_colour
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Bend, ForeignObject, ForeignObjectKind, Hand, Lamp, MarkerState, Shade, Surface
-from vision.layout.table import default_layout
 
 PIECE_SETS = 8
 """Number of piece sets that differ in colour."""
@@ -115,8 +115,9 @@ def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind)
 
 
 def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
-    ground_mm = stress_layout(draft.game).board.height_mm
-    return replace(draft, hands=(*draft.hands, resting(reaching_hand(rng, ground_mm, 110.0), ground_mm)))
+    board = stress_layout(draft.game).board
+    hand = reaching_hand(rng, board.height_mm, 0.8, half_mm(board))
+    return replace(draft, hands=(*draft.hands, resting(hand, board.height_mm)))
 
 
 def _cluttered(draft: Draft, rng: np.random.Generator) -> Draft:
@@ -158,24 +159,30 @@ def _with_markers(draft: Draft, rng: np.random.Generator, states: tuple[MarkerSt
     return _with_table(draft, rng, markers=dict(zip(order, states, strict=False)))
 
 
+_METAL_SHARE = 0.5
+"""Share of coins of silver or brass; others, as buttons or chips, have any colour."""
+
+
 def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
-    radius = drawn_radius_mm(rng, kind)
-    colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
-    if kind == "coin":
+    board, radius = stress_layout(draft.game).board, drawn_radius_mm(rng, kind)
+    half = half_mm(board)
+    colour = random_colour(rng, 0.1, 0.95)
+    if kind == "coin" and rng.random() < _METAL_SHARE:
         colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
     if on_board:
-        x, y = (float(value) for value in rng.uniform(-130, 130, 2))
-        base = default_layout("deblockle").board.height_mm
+        x, y = (float(value) for value in rng.uniform(-0.93, 0.93, 2) * half)
+        base = board.height_mm
     else:
-        away = 140.0 + radius + float(rng.uniform(6.0, 30.0))
-        along, side = float(rng.uniform(-110, 110)), int(rng.integers(4))
-        x, y = ((away, along), (-away, along), (along, away), (along, -away))[side]
-        base = 0.0
+        away = half + radius + float(rng.uniform(6.0, 30.0))
+        along, side = rng.uniform(-0.8, 0.8, 2) * half, int(rng.integers(4))
+        x, y = ((away[0], along[1]), (-away[0], along[1]), (along[0], away[1]), (along[0], -away[1]))[side]
+        x, y, base = float(x), float(y), 0.0
     return replace(draft, things=(*draft.things, ForeignObject(kind, x, y, colour, base, radius)))  # type: ignore[arg-type]
 
 
 def _with_hand(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
-    hand = reaching_hand(rng, default_layout("deblockle").board.height_mm, 110.0, skin=skin, sleeve=sleeve)
+    board = stress_layout(draft.game).board
+    hand = reaching_hand(rng, board.height_mm, 0.8, half_mm(board), skin, sleeve)
     return replace(draft, hands=(hand,))
 
 
@@ -183,7 +190,10 @@ def _hand_beside(draft: Draft, rng: np.random.Generator) -> Draft:
     """A hand resting on the table beside the board; its shadow may fall on the board."""
     angle = float(rng.uniform(-np.pi, np.pi))
     outwards = np.array([np.cos(angle), np.sin(angle)])
-    tip = outwards * (140.0 / float(np.abs(outwards).max()) + float(rng.uniform(55.0, 75.0)))
+    tip = outwards * (
+        float(half_mm(stress_layout(draft.game).board).max()) / float(np.abs(outwards).max())
+        + float(rng.uniform(55.0, 75.0))
+    )
     elbow = tip + outwards * 380.0
     hand = Hand((float(tip[0]), float(tip[1]), 12.0), (float(elbow[0]), float(elbow[1]), 90.0), *drawn_arm(rng))
     return replace(draft, hands=(hand,))
@@ -324,7 +334,7 @@ _IN_THE_PICTURE = (
     "orientation",
 )
 """Hardships that are laid over the rendered picture, as over any other."""
-_ONLY_BOARDS = ("board", "piece colours", "markers", "off centre", "turned", "things", "hands")
+_ONLY_BOARDS = ("board", "piece colours", "markers", "off centre", "turned")
 _NOT_OF: Mapping[str, tuple[str, ...]] = {
     "deblockle": ("curled",),
     "diaballik": ("turned", "curled"),
