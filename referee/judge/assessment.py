@@ -14,7 +14,7 @@ from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion, Decision, Resolved
 from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import Case, Changes, JudgeContext
+from referee.judge.explorer import Case, Changes, JudgeContext, apply_turn
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
@@ -156,11 +156,19 @@ class Assessment(Case[StateT, TurnT]):
     def which_turn(self, resolved: Resolved[TurnT]) -> Judgement[StateT, TurnT]:
         """Ask which of several turns was played, or whether a single one was that some stacks contradict."""
         changes, described = self.decision.best.changes, self.described(resolved.candidates)
-        sentence, places, doubted = sentences.which_turn(described), self.places_of(changes), resolved.doubted
-        if doubted:
+        doubted = resolved.doubted or self._differing_stacks(resolved.candidates)
+        sentence = sentences.which_turn(described, doubted)
+        if resolved.doubted:
             sentence = sentences.stacks_contradict(joined(described), doubted)
-            places = tuple(dict.fromkeys((*doubted, *places)))
+        places = tuple(dict.fromkeys((*doubted, *self.places_of(changes))))
         return self.ask(sentence, places, changes, resolved.candidates)
+
+    def _differing_stacks(self, turns: Sequence[TurnT]) -> tuple[Place, ...]:
+        """Return the places on which these turns leave different numbers of pieces; none in a game without stacks."""
+        if self.game.heights is None:
+            return ()
+        each = [self.game.heights(state) for turn in turns for state in apply_turn(self.game, self.states, turn)]
+        return self.context.in_order({place for one in each for place in one if one[place] != each[0][place]})
 
     def doubt(self, turns: Sequence[TurnT], sentence: str) -> Judgement[StateT, TurnT]:
         """Ask about turns that fit what is on top, but not everything."""

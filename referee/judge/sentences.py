@@ -145,9 +145,16 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
     )
 
 
-def which_turn(described: Sequence[str]) -> str:
-    """Several turns explain the table."""
-    return Phrase("This could be more than one turn: {first_of} Please say which.", _first_of(described))
+def which_turn(described: Sequence[str], differing: Sequence[Place] = ()) -> str:
+    """Several turns explain the table; ``differing`` are the places on which they leave different numbers of pieces."""
+    return either(
+        differing,
+        "This could be more than one turn: {first_of} They leave stacks of different heights on {places}. Please say "
+        "which.",
+        "This could be more than one turn: {first_of} Please say which.",
+        first_of=_first_of(described),
+        places=_named(differing),
+    )
 
 
 def stacks_contradict(described: str, places: Sequence[Place]) -> str:

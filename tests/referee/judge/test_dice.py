@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from common.phrases import listed
 from engine.registry import load
 from engine.support.chance import format_roll
 from engine.values import Roll
@@ -366,12 +367,18 @@ def test_the_next_player_may_roll_before_the_turn_counts(trigger: Trigger) -> No
 def test_the_next_roll_prompts_the_question_which_of_several_turns_was_played(trigger: Trigger) -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     look(judged, "red:1 yellow:1")
-    after = moved_alike(judged.belief[0])
+    rolled = judged.belief[0]
+    after = moved_alike(rolled)
     waits = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), trigger)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
     asked = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), trigger)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.sentence.startswith("This could be more than one turn:")
+    ends = [BLOCKADE.rules.apply(rolled, BLOCKADE.notation.parse_turn(rolled, one)) for one in asked.verdict.candidates]
+    heights = [present(BLOCKADE.heights)(end) for end in ends]
+    differing = [place for place in BLOCKADE.places if len({each[place] for each in heights}) > 1]
+    assert asked.verdict.places[: len(differing)] == tuple(differing)
+    assert f" They leave stacks of different heights on {listed(differing)}. " in asked.verdict.sentence
     said = present(BLOCKADE.dice).rolled(after, Roll(("2", "3")))
     judged.correct((said,), unchanged=BLOCKADE.places)
     assert look(judged, "green:2 blue:3", trigger, at_mm=FAR_MM).verdict.kind is VerdictKind.UNCHANGED
