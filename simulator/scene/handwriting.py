@@ -121,16 +121,76 @@ _WRITTEN = {
     ),
 }
 
-FORMS: Mapping[str, tuple[Form, ...]] = MappingProxyType(
-    {sign: tuple(_form(text) for text in forms) for sign, forms in _WRITTEN.items()}
-)
-"""The forms of each sign; a point given twice is a corner."""
+_WRITTEN_IN_EUROPE = {
+    "1": (
+        "0,45 62,0 62,0 60,100",
+        "10,38 45,18 70,0 70,0 50,100",
+        "0,62 70,0 70,0 68,100",
+        "15,30 60,0 60,0 60,100 | 15,98 100,100",
+        "0,28 30,30 62,0 62,0 58,50 60,100",
+        "5,35 55,0 80,8 72,50 60,100",
+    ),
+    "2": (
+        "10,22 45,0 85,18 65,55 25,92 2,90 15,72 45,80 98,98",
+        "10,18 50,0 80,22 45,65 10,95 0,82 25,70 60,95 95,85",
+        "15,15 50,0 82,18 50,62 5,98 5,98 95,95",
+    ),
+    "4": (
+        "45,0 5,62 5,62 95,58 | 68,30 58,100",
+        "30,0 8,52 8,52 92,42 | 75,12 50,100",
+        "55,0 0,70 0,70 100,68 | 70,40 68,100",
+        "25,0 10,45 30,58 75,40 | 85,5 55,55 45,100",
+    ),
+    "7": (
+        "5,14 8,4 8,4 95,2 95,2 58,52 40,100 | 15,54 92,47",
+        "2,20 22,2 50,10 92,2 92,2 60,50 45,100 | 12,56 88,48",
+        "5,5 90,3 90,3 62,50 50,100 | 25,48 95,52",
+        "5,18 5,3 5,3 95,3 95,3 50,60 40,100",
+    ),
+    "9": (
+        "82,22 48,0 12,22 42,50 80,25 80,25 78,78 45,100 5,88",
+        "78,10 35,2 15,28 45,48 80,15 82,60 55,100 10,95",
+        "70,5 25,5 15,40 60,48 85,8 85,8 80,70 35,100",
+    ),
+}
+_NO_SIGN = {
+    "-": ("0,50 100,50", "0,55 100,48"),
+    "+": ("50,0 50,100 | 0,50 100,50",),
+    "=": ("0,30 100,30 | 0,70 100,70",),
+    "A": ("0,100 50,0 100,100 | 20,65 80,65",),
+    "E": ("90,0 10,0 10,0 10,100 10,100 90,100 | 10,50 75,50",),
+    "F": ("90,0 10,0 10,0 10,100 | 10,48 75,48",),
+    "H": ("5,0 5,100 | 95,0 95,100 | 5,50 95,50",),
+    "K": ("10,0 10,100 | 90,0 10,55 10,55 95,100",),
+    "M": ("0,100 10,0 10,0 50,60 50,60 90,0 90,0 100,100",),
+    "N": ("5,100 5,0 5,0 95,100 95,100 95,0",),
+    "R": ("10,100 10,0 70,5 80,30 15,50 15,50 95,100",),
+    "W": ("0,0 25,100 25,100 50,30 50,30 75,100 75,100 100,0",),
+    "a": ("85,30 40,20 10,60 35,98 85,40 85,30 85,30 85,85 100,98",),
+    "e": ("10,60 90,50 60,15 15,40 20,85 60,100 95,85",),
+    "k": ("15,0 15,100 | 75,40 20,68 20,68 85,100",),
+    "n": ("10,30 15,100 15,100 30,45 70,35 80,60 85,100",),
+}
 
+
+def _forms(written: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[Form, ...]]:
+    return MappingProxyType({sign: tuple(_form(text) for text in forms) for sign, forms in written.items()})
+
+
+FORMS = _forms(_WRITTEN)
+"""The forms of each sign; a point given twice is a corner."""
+EUROPEAN_FORMS = _forms(_WRITTEN_IN_EUROPE)
+"""Those of hands that learned to write in Europe, where they differ: a 1 with a long flag, a barred 7, a hooked 9."""
+OTHER_FORMS = _forms(_NO_SIGN)
+"""Forms of marks that are no sign of a sheet: letters, a minus."""
 
 Stroke = FloatArray
 
 _USUAL_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({"1": (0.05, 0.45), "X": (0.55, 1.2)})
 """Range of a sign's width, as a share of its height."""
+_EUROPEAN_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({**_USUAL_WIDTH, "1": (0.3, 0.75)})
+_EUROPEANS = 0.35
+"""Share of the writers who use the European forms."""
 
 
 def smooth(points: Stroke, steps: int = 10) -> Stroke:
@@ -158,7 +218,7 @@ def _same(points: Stroke, others: Stroke) -> npt.NDArray[np.bool_]:
 
 
 class Writer:
-    """One writer: the forms they use for each sign, their slant, and their unsteadiness.
+    """One writer: the forms they use for each sign, European ones or not, their slant, and their unsteadiness.
 
     ``oddness`` is the constant displacement of each sign's points from the usual ones, as a share of its size.
     """
@@ -167,12 +227,15 @@ class Writer:
         self._rng = rng
         self._wild = wildness * rng.uniform(0.5, 1.4)
         self._slant = rng.normal(-0.12, 0.22) * wildness
-        self._form = {sign: int(rng.integers(len(forms))) for sign, forms in FORMS.items()}
+        is_european = rng.random() < _EUROPEANS
+        self._forms = {**FORMS, **(EUROPEAN_FORMS if is_european else {}), **OTHER_FORMS}
+        self._usual_width = _EUROPEAN_WIDTH if is_european else _USUAL_WIDTH
+        self._form = {sign: int(rng.integers(len(forms))) for sign, forms in self._forms.items()}
         self._height = rng.uniform(0.36, 0.8)
         self._width = rng.uniform(0.85, 1.2)
         self._odd = {
             sign: [[rng.normal(0, oddness, (len(points), 2)) for points in form] for form in forms]
-            for sign, forms in (FORMS.items() if oddness else ())
+            for sign, forms in (self._forms.items() if oddness else ())
         }
 
     @property
@@ -183,12 +246,12 @@ class Writer:
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
         """Return a sign about (0, 0), with probability ``faithful`` in the writer's usual form."""
         rng = self._rng
-        forms = FORMS[name]
+        forms = self._forms[name]
         number = self._form[name] if rng.random() < faithful else int(rng.integers(len(forms)))
         form = forms[number]
         odd = self._odd[name][number] if self._odd else [np.zeros((len(points), 2)) for points in form]
         height = np.clip(self._height * rng.normal(1, 0.1), 0.3, 0.95)
-        narrow, wide = _USUAL_WIDTH.get(name, (0.45, 0.95))
+        narrow, wide = self._usual_width.get(name, (0.45, 0.95))
         width = height * min(rng.uniform(narrow, wide) * self._width, 1.2)
         slant = self._slant + rng.normal(0, 0.1)
         turn = rng.normal(0, 0.1) * self._wild
@@ -216,10 +279,10 @@ class Writer:
         return [np.clip(stroke, -limit, limit) for stroke in strokes]
 
     def blot(self) -> list[Stroke]:
-        """Return a mark that is not a sign: a scribble, signs written over each other, or one struck out."""
+        """Return a mark that is not a sign: a scribble, a letter, signs written over each other, or one struck out."""
         rng = self._rng
         kind = rng.random()
-        if kind < 0.45:
+        if kind < 0.35:
             count = int(rng.integers(7, 22))
             across = rng.uniform(0.15, 0.42)
             up = rng.uniform(0.15, 0.4)
@@ -234,7 +297,9 @@ class Writer:
                 [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]]
             )
             return [smooth(points, 6)]
-        if kind < 0.75:
+        if kind < 0.6:
+            return self.sign(str(rng.choice(list(OTHER_FORMS))))
+        if kind < 0.8:
             # a 1 can disappear in the sign that it is written over
             names = rng.choice(list("234567X"), 2, replace=False)
             strokes = self.sign(str(names[0])) + self.sign(str(names[1]))

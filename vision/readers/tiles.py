@@ -32,7 +32,17 @@ from vision.drawing import whole_pixels, write_text
 from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.frame import FloatArray, FloatImage, Image, IndexArray
 from vision.opencv import as_colour
-from vision.readers.ink.network import BLOT, EMPTY_SIGN, MARGIN_CELLS, SIGNS, Handwriting, InkNetwork, ink_on
+from vision.readers.ink.network import (
+    BLOT,
+    EMPTY_SIGN,
+    MARGIN_CELLS,
+    SEEN_PX,
+    SIGNS,
+    Handwriting,
+    InkNetwork,
+    ink_on,
+    read_number,
+)
 from vision.readers.ink.network import CELL_PX as INK_CELL_PX
 from vision.sampling import linear_light
 
@@ -452,7 +462,8 @@ _SYMBOLS = tuple({EMPTY_SIGN: BARE, BLOT: UNKNOWN}.get(sign, sign) for sign in S
 def read_handwriting(
     image: Image, grid: TileGrid, source: str, taught: Handwriting | None = None
 ) -> tuple[tuple[ReadCell, ...], ...]:
-    """Read the cells of a grid, row by row: a digit, X, BARE for an empty cell, UNKNOWN for another mark.
+    """Read the cells of a grid, row by row: a number of at most three signs, X, BARE for an empty cell, UNKNOWN for
+    another mark.
 
     All digits are taken to be as frequent. Raises LayoutError where a corner is outside the picture, FrameError where
     the cells are too small.
@@ -462,11 +473,17 @@ def read_handwriting(
         size = (flat.shape[1] // finer, flat.shape[0] // finer)
         flat = np.asarray(cv2.resize(flat, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     cells = np.argwhere(np.ones((grid.rows, grid.columns), dtype=np.bool_))
-    scores = InkNetwork(taught=taught).read(ink_on(flat), cells)[:, : len(SIGNS)]
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
+    network, ink = InkNetwork(taught=taught), ink_on(flat)
     found = []
-    for own in shares.tolist():
-        symbol, probability = max(zip(_SYMBOLS, own, strict=True), key=lambda pair: pair[1])
-        found.append(ReadCell(symbol, probability, dict(zip(_SYMBOLS, own, strict=True))))
+    for (row, column), own in zip(
+        cells.tolist(), np.exp(network.read(ink, cells)[:, : len(SIGNS)]).tolist(), strict=True
+    ):
+        shares = dict(zip(_SYMBOLS, own, strict=True))
+        if max(own) == shares[UNKNOWN]:
+            crop = ink[INK_CELL_PX * row :, INK_CELL_PX * column :][:SEEN_PX, :SEEN_PX]
+            number, share = read_number(network, crop)
+            if number:
+                shares |= {number: share * shares[UNKNOWN], UNKNOWN: (1 - share) * shares[UNKNOWN]}
+        symbol, probability = max(shares.items(), key=lambda pair: pair[1])
+        found.append(ReadCell(symbol, probability, shares))
     return tuple(tuple(found[row * grid.columns : (row + 1) * grid.columns]) for row in range(grid.rows))

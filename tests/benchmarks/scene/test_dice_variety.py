@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
 from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
 from benchmarks.scene.reflections import Facets, Surroundings
 from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
-from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
+from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, scans_in, written_sheet
 from simulator.rendering.dice import (
     FACE_PX,
     SHAPE_SQUARES,
@@ -26,6 +27,7 @@ from simulator.rendering.dice import (
 )
 from simulator.rendering.optics import fresnel
 from simulator.scene.handwriting import FORMS, Writer, loop_around
+from simulator.scene.handwriting import FORMS, OTHER_FORMS, Writer, loop_around
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import cases
 from vision.frame import FloatArray
@@ -238,7 +240,7 @@ def test_a_loop_stays_near_its_cells(seed: int) -> None:
     assert (stroke.max(axis=0) < np.array([3.3, 2.3])).all()
 
 
-@pytest.mark.parametrize("sign", sorted(FORMS))
+@pytest.mark.parametrize("sign", sorted(FORMS | OTHER_FORMS))
 def test_signs_stay_near_their_cell(sign: str) -> None:
     hand = Writer(np.random.default_rng(2))
     for _ in range(10):
@@ -246,16 +248,39 @@ def test_signs_stay_near_their_cell(sign: str) -> None:
     assert all(np.abs(stroke).max() < 0.8 for stroke in hand.blot())
 
 
-def test_signs_are_taken_from_scans_on_a_share_of_the_sheets() -> None:
-    """A scan that fills its cell differs from any stroke by the dark share of the cell."""
-    scans = {"1": np.full((1, 28, 28), 255, dtype=np.uint8)}
-    dark = 0
-    for seed in range(12):
-        sheet = written_sheet(np.random.default_rng(seed), ("empty", "1", "blot"), 24, scans)
-        grey = sheet.flat.mean(axis=2)[12:-12, 12:-12].reshape(ROWS, 24, COLUMNS, 24)
-        ones = grey[:, 9:15, :, 9:15].max(axis=(1, 3))[sheet.signs == 1]
-        dark += bool((ones < 0.8 * grey.max()).all())
-    assert 4 <= dark <= 10
+def test_a_share_of_the_writers_draws_a_wide_flag_on_a_1() -> None:
+    widths = []
+    for seed in range(60):
+        drawn = np.vstack(Writer(np.random.default_rng(seed), 0.1).sign("1", 1.0))
+        width, height = np.ptp(drawn, axis=0)
+        widths.append(width / height)
+    assert 5 < sum(width > 0.45 for width in widths) < 25
+
+
+def test_signs_are_taken_from_scans() -> None:
+    """A scan that fills its cell leaves no bare paper in the cell's middle, as strokes do."""
+    bare = []
+    for scans in ({}, {"1": np.full((1, 28, 28), 255, dtype=np.uint8)}):
+        for seed in range(6):
+            sheet = written_sheet(np.random.default_rng(seed), ("empty", "1", "blot"), 24, scans)
+            grey = sheet.flat.mean(axis=2)[12:-12, 12:-12].reshape(ROWS, 24, COLUMNS, 24)
+            ones = grey[:, 9:15, :, 9:15].max(axis=(1, 3))[sheet.signs == 1]
+            bare.append(float(np.median(ones) / np.quantile(grey, 0.95)))
+    assert max(bare[6:]) < min(bare[:6])
+
+
+def test_a_quarter_of_a_file_of_scans_is_kept_aside(tmp_path: Path) -> None:
+    """Each made picture holds its number, in a row of bits."""
+    pictures = [[f"{number:032b}", *["0" * 32] * 31, f" {number % 10}"] for number in range(400)]
+    (tmp_path / "digits.tra").write_text("\n".join(["ntot = 400", *(line for one in pictures for line in one)]))
+    numbers = {}
+    for aside in (False, True):
+        scans = scans_in(tmp_path / "digits.tra", aside=aside)
+        found = {digit: pictures.max(axis=1)[:, 6:-6] // 255 for digit, pictures in scans.items()}
+        read = {digit: [int("".join(map(str, row)), 2) for row in rows.tolist()] for digit, rows in found.items()}
+        assert all(number % 10 == int(digit) for digit, own in read.items() for number in own)
+        numbers[aside] = sorted(number for own in read.values() for number in own)
+    assert numbers == {False: list(range(236)), True: list(range(300, 400))}
 
 
 # Mirror images in plane faces, and shadows on them.
