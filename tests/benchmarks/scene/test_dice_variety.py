@@ -26,7 +26,6 @@ from simulator.rendering.dice import (
     text_face,
 )
 from simulator.rendering.optics import fresnel
-from simulator.scene.handwriting import FORMS, Writer, loop_around
 from simulator.scene.handwriting import FORMS, OTHER_FORMS, Writer, loop_around
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import cases
