@@ -11,6 +11,7 @@ from common.findings import Finding, Severity
 from common.phrases import Phrase
 from referee.settings.settings import CameraSection
 from vision.cameras import Camera, is_live, open_camera
+from vision.clarity import REMEDIES, Clarity
 from vision.drawing import write_text
 from vision.errors import EndOfFramesError, NothingNewError, NotLocatedError
 from vision.frame import BoolImage, FloatArray, Frame, Image
@@ -20,65 +21,39 @@ from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_colour, as_grey
 from vision.readers.registry import table_reader
+from vision.reading import HindranceKind
 
-# The limits for a good picture, as in docs/set-up.md; those of brightness were chosen by hand.
+# Further limits for a good picture, as in docs/set-up.md, beside those of its clarity.
 _LEAST_MARKER_PX = 25.0
 """Smallest side of a marker, in pixels. A lower limit allows more distance, but finds markers less reliably."""
 _MARKER_ERROR_PX = 1.0
 """Distance, in pixels, between a marker and its place computed from the others, above which it counts as misplaced."""
-_DARKEST, _BRIGHTEST = 30.0, 230.0
-"""Mean grey values, 0 to 255, below and above which a picture is too dark or too bright."""
-_BLURRED_EDGE_PX = 4.0
-"""Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher limits allow more blur."""
 _GLARE = 250
 """Grey value, 0 to 255, from which a pixel counts as glare."""
 _GLARE_SHARE = 0.01
 """Share of the picture, 0 to 1, from which glare is reported."""
-_FEWEST_EDGES = 50
-_CONTRAST = 40.0
-"""Edges needed to judge the sharpness by, and the grey steps from which an edge counts."""
-_EDGE_WINDOW = np.ones((13, 13), np.uint8)
-_SHARPEST = 0.9
-"""The share of edges that may be blurrier than the one that counts: a picture may be blurred beside the board."""
 _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200, 60, 200)
 
 
 def picture_findings(frame: Frame) -> Iterator[Finding]:
     """Report a picture's size, brightness, sharpness and share of glare."""
     height, width = frame.image.shape[:2]
-    grey = as_grey(frame.image)
-    mean = float(np.mean(grey))
-    if mean < _DARKEST:
-        remedy = Phrase("switch on a lamp, or take the cap off the lens")
-        yield Finding.fault(Phrase("light"), Phrase("the picture is too dark"), remedy)
-    elif mean > _BRIGHTEST:
-        remedy = Phrase("turn a lamp away, or lower the camera's exposure")
-        yield Finding.fault(Phrase("light"), Phrase("the picture is too bright"), remedy)
+    clarity = Clarity(as_grey(frame.image))
+    trouble = clarity.trouble
+    if trouble is HindranceKind.HAZE:
+        yield Finding.note(Phrase("light"), *REMEDIES[trouble])
+    elif trouble is not None and trouble is not HindranceKind.BLUR:
+        yield Finding.fault(Phrase("light"), *REMEDIES[trouble])
     yield Finding.ok(Phrase("picture"), Phrase("{width} x {height} pixels", width=width, height=height))
-    edge_px = edge_width_px(grey)
-    if edge_px is not None and edge_px > _BLURRED_EDGE_PX:
-        message = Phrase("out of focus: the sharpest edges are {width} px wide", width=f"{edge_px:.1f}")
+    if trouble is HindranceKind.BLUR:
+        message = Phrase("out of focus: the sharpest edges are {width} px wide", width=f"{clarity.edge_px:.1f}")
         yield Finding.note(Phrase("focus"), message, Phrase("turn the lens until that number is smallest"))
-    elif edge_px is not None:
-        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are {width} px wide", width=f"{edge_px:.1f}"))
-    share = float(np.mean(_glare(grey)))
-    if share > _GLARE_SHARE and mean <= _BRIGHTEST:
+    elif clarity.edge_px is not None:
+        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are {width} px wide", width=f"{clarity.edge_px:.1f}"))
+    share = float(np.mean(_glare(clarity.grey)))
+    if share > _GLARE_SHARE and trouble is not HindranceKind.GLARE:
         message = Phrase("{share} % of the picture is white with light", share=f"{100 * share:.0f}")
         yield Finding.note(Phrase("glare"), message, Phrase("move the lamp to the side, or close a curtain"))
-
-
-def edge_width_px(grey: Image) -> float | None:
-    """Return the width of the sharpest edges, in pixels: 2 to 3 if in focus, ``None`` for a picture without edges.
-
-    An edge's width is its contrast divided by its steepest slope.
-    """
-    smooth = cv2.GaussianBlur(grey, (3, 3), 0).astype(np.float32)
-    slope = np.hypot(cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)) / 8
-    contrast = cv2.dilate(smooth, _EDGE_WINDOW) - cv2.erode(smooth, _EDGE_WINDOW)
-    strong = (contrast >= _CONTRAST) & (slope >= cv2.dilate(slope, _EDGE_WINDOW))
-    if np.count_nonzero(strong) < _FEWEST_EDGES:
-        return None
-    return float(np.quantile(contrast[strong] / slope[strong], 1 - _SHARPEST))
 
 
 def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,6 +63,27 @@ def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     found = dict.fromkeys(looks, least / total)
     found[EMPTY] = (1 - rest) / total
     return found
+
+
+def most_log_odds(clearness: float) -> float:
+    """Return the highest log-odds that a place is empty at which ink, or a piece, would stand out from the noise by
+    ``clearness`` standard deviations.
+
+    It is the likelihood ratio of what is seen there without it and with it, two normal distributions: with no clearness
+    nothing is known.
+    """
+    return min(max(clearness, 0.0) ** 2 / 2, MOST_LOG_ODDS)
+
+
+def at_most_empty(reading: PlaceReading, log_odds: float) -> PlaceReading:
+    """Return a reading with at most these log-odds that the place is empty; the other looks share the rest evenly."""
+    most = 1 / (1 + math.exp(-log_odds))
+    empty = reading.probabilities.get(EMPTY, 0.0)
+    if empty <= most:
+        return reading
+    others = (empty - most) / (len(reading.probabilities) - 1)
+    found = {look: most if look == EMPTY else share + others for look, share in reading.probabilities.items()}
+    return replace(reading, probabilities=found)
 
 
 def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:

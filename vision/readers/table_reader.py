@@ -16,6 +16,7 @@ import numpy as np
 
 from common.phrases import Phrase, joined
 from common.places import EMPTY
+from vision.clarity import REMEDIES, Clarity
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import BoolImage, Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -28,8 +29,8 @@ from vision.locating.markers import MarkerDetector, SharedPicture
 from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings
-from vision.opencv import as_colour
-from vision.readers.probabilities import empty_place, occupied_place
+from vision.opencv import as_colour, as_grey
+from vision.readers.probabilities import at_most_empty, empty_place, most_log_odds, occupied_place
 from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
 from vision.sampling import PlaneWindow, plane_map, sample
@@ -96,6 +97,10 @@ EMPTY_IS_CERTAIN_LOG_ODDS = 4.0
 """Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
 about empty places.
 """
+UNSEEN = 2.0
+"""Standard deviations from the noise by which ink, or a piece, must at least stand out on a place that is in sight.
+Higher: more places in bad light are hidden.
+"""
 SHAPE_AGAIN_S = 1.0
 """Time, in seconds, after which the shape of a sheet is measured again if something covered it. Longer: less work while
 a hand moves over it, but a wrong shape is corrected later.
@@ -118,6 +123,11 @@ class Stages:
     def occlusions(self) -> Sequence[Occlusion]:
         """Everything that covers the surface besides its pieces, largest first."""
         return self.evidence.occlusions
+
+    @functools.cached_property
+    def clarity(self) -> Clarity:
+        """How clear the whole picture is."""
+        return Clarity(as_grey(self.view.image))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +209,12 @@ class SurfaceReader:
         there = {at: one.solid for at, one in stages.sightings.items() if one.log_odds > 0 and one.solid is not None}
         hidden = needed.hidden(occlusions, clear, there, stages.rectified.hidden_by_pieces)
         if isinstance(self._plan, SheetPlan):
-            places = {place: ink.reading for place, ink in stages.sightings.items()}
+            clearness = self._clearness(stages)
+            hidden = self._unseen(stages, clearness) | hidden
+            places = {
+                place: at_most_empty(ink.reading, most_log_odds(clearness.get(place, math.inf)))
+                for place, ink in stages.sightings.items()
+            }
             places |= {place: uniform_reading(self._looks, why) for place, why in hidden.items()}
             return places, self._hindrances(occlusions, hidden)
         kept, self._kept = self._kept, {}
@@ -220,6 +235,24 @@ class SurfaceReader:
                 places[place] = known[2]
                 self._kept[place] = known
         return places, self._hindrances(occlusions, hidden)
+
+    def _clearness(self, stages: Stages) -> dict[str, float]:
+        """Return by how many standard deviations ink would stand out from the noise on each place of a sheet."""
+        found = stages.evidence.places.get("clearness")
+        return {} if found is None else dict(zip(self.surface.places, found.tolist(), strict=True))
+
+    def _unseen(self, stages: Stages, clearness: Mapping[str, float]) -> dict[str, HindranceKind]:
+        """Return the places without anything certain on which nothing would be seen, and why."""
+        unseen = {
+            place
+            for place, deviations in clearness.items()
+            if deviations < UNSEEN and not (place in stages.sightings and stages.sightings[place].is_certain)
+        }
+        if not unseen:
+            return {}
+        glare = dict(zip(self.surface.places, stages.evidence.places["glare"].tolist(), strict=True))
+        usual = stages.clarity.trouble or (HindranceKind.GLARE if any(glare.values()) else HindranceKind.OBJECT)
+        return {place: HindranceKind.GLARE if glare[place] else usual for place in unseen}
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
         """Return the view of a sheet with its bent shape.
@@ -272,6 +305,9 @@ class SurfaceReader:
                 HindranceKind.HAND: Phrase("a hand or arm is over {where}", where),
                 HindranceKind.OBJECT: Phrase("a foreign object is over {where}", where),
                 HindranceKind.GLARE: Phrase("the light is too bright for the camera on {where}", where),
+                HindranceKind.DARK: Phrase("it is too dark to see {where}", where),
+                HindranceKind.HAZE: Phrase("haze hides {where}", where),
+                HindranceKind.BLUR: Phrase("the picture is too blurred to show {where}", where),
                 HindranceKind.OUTSIDE_PICTURE: Phrase("the camera's picture does not show {where}", where),
             }
             hindrances.append(Hindrance(kind, words[kind], places))
@@ -320,6 +356,12 @@ class PartSettings:
     """The same for a pose that too few lines could refine. Longer: faster while something covers them, and the pose
     stays rough for longer.
     """
+    doubtful: float = 0.9
+    """Probability of the best look below which a place is doubtful."""
+    most_doubtful: float = 0.1
+    """Share of hidden and doubtful places above which it is said what is wrong with the whole picture."""
+    clarity_s: float = 1.0
+    """Time, in seconds, for which that counts as measured. Longer: faster, and a change of light is named later."""
 
 
 _SETTINGS = PartSettings()
@@ -376,6 +418,7 @@ class PartReader:
         self._refined_pose: tuple[Pose, Pose | None, float] | None = None
         self._tracked: TrackedTable | None = None
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
+        self._measured: tuple[HindranceKind | None, float] = (None, -math.inf)
         self._frames_untracked = 0
         self._afresh: frozenset[str] = frozenset()
         self._places_of_pieces = frozenset(
@@ -411,7 +454,8 @@ class PartReader:
         try:
             table = self._track_table(frame, changed, shared)
         except NotLocatedError as error:
-            return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+            reading = self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+            return replace(reading, hindrances=(*self._trouble(frame), *reading.hindrances))
         if table.moving:
             moving = Phrase("the camera or the table is moving; waiting until it rests")
             return self.unlocated(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
@@ -574,7 +618,18 @@ class PartReader:
             seen, in_the_way = self._surfaces[name].places(one, frame.time_s)
             places |= seen
             hindrances += in_the_way
+        doubtful = sum(seen.hidden_by is not None or seen.best[1] < _SETTINGS.doubtful for seen in places.values())
+        if doubtful > _SETTINGS.most_doubtful * len(places):
+            hindrances += self._trouble(frame)
         return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
+
+    def _trouble(self, frame: Frame) -> tuple[Hindrance, ...]:
+        """Return what is wrong with the whole picture, or was up to ``clarity_s`` seconds ago."""
+        kind, measured_s = self._measured
+        if not 0 <= frame.time_s - measured_s < _SETTINGS.clarity_s:
+            kind = Clarity(as_grey(frame.image)).trouble
+            self._measured = kind, frame.time_s
+        return () if kind is None else (Hindrance(kind, joined(REMEDIES[kind], ": ")),)
 
     def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
         """Return a copy of the picture with the pieces of all surfaces drawn on it."""

@@ -210,7 +210,9 @@ class Occlusion:
 class SurfaceEvidence:
     """What a view shows of a surface: its occlusions, largest first, and measures of doubt that each place is empty.
 
-    ``places`` are those of ``PlaceExaminer.measures``; there are none of a sheet, or where hardly any surface is bare.
+    ``places`` are those of ``PlaceExaminer.measures``; there are none where hardly any surface is bare. Those of a
+    sheet are ``clearness``, by how many standard deviations of the noise lines or ink stand out around each cell, and
+    ``glare``, 1 where light may hide them.
     ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange. ``are_lines_seen``: a sheet's lines
     show, or ink may lie over most of them.
     """

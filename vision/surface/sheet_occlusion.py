@@ -15,6 +15,9 @@ and there, but leaves no even surface, so a corner whose four arms are all missi
 cell with most of the arms around it. The expected contrast of a line is the median of the arms, or a higher quantile
 where paper hides most of them, without those beside a filled cell, separately for both directions (a shaken camera
 blurs one of them); the noise is taken from the centres of the cells.
+
+Where light is too strong, or too weak, neither lines nor ink show. So a cell is as well seen as the lines around it, or
+whatever ink lies over them, stand out from the noise.
 """
 
 from __future__ import annotations
@@ -55,6 +58,8 @@ _POINTS = 8
 """Number of points along an arm. More: less noise, slower."""
 _FEWEST_AROUND = 4
 """Minimum number of arms around a cell that is judged: not those in the grid's corners."""
+_MOST_AROUND, _FEW_AROUND = 8, 2
+"""Number of arms around most cells, and how many of them may show less than what counts."""
 _ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 """Directions of a corner's arms, (x, y): first those along upright lines, then those along level ones."""
 
@@ -93,7 +98,14 @@ class SheetLineSettings:
     even: float = 0.5
     """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
     most_light: float = 0.88
-    """Linear light (0 to 1) of all channels above which lines may be overexposed, and a corner is not judged."""
+    """Linear light (0 to 1) of all channels above which lines may be overexposed: light hides what is not seen there.
+    """
+    lamp: float = 0.7
+    """Log brightness above that of the sheet's darker cells from which light hides it too: a lamp's reflection adds
+    light that no line absorbs. Lower: pale things on a shaded sheet count as light.
+    """
+    darker_share: float = 0.25
+    """Share of the cells that are darker than those."""
     around_cell: float = 0.75
     """Share of the arms around a cell, four at the grid's edge and eight elsewhere, that are missing where an object
     covers it. Higher: objects of a cell's size that leave an arm in sight are missed.
@@ -115,6 +127,10 @@ class ArmEvidence:
 
     missing: BoolArray
     even: BoolArray
+    shown: FloatArray
+    """How much more the light varies along each cell's sides than on bare paper, in log units, (cells,)."""
+    grain: float
+    """The standard deviation of that on bare paper."""
     are_seen: bool = True
     """Whether lines show, or ink may lie over most of them."""
 
@@ -140,6 +156,8 @@ class SheetLines:
         self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
         off_mm = np.abs(self.arms_mm.reshape(1, -1, 2) - surface.centres_mm[:, None]).max(axis=2)
         around = np.asarray(off_mm < 0.6 * cell)
+        # the arms around each cell, in turn, as often as there is room for: a cell in a corner has two, most have eight
+        self._beside = np.array([np.resize(np.flatnonzero(own), _MOST_AROUND) for own in around], dtype=np.intp)
         judged = around.sum(axis=1) >= _FEWEST_AROUND
         self._around = around[judged] / around[judged].sum(axis=1, keepdims=True)
         columns, rows = window.to_pixels(*np.concatenate([corners_mm, surface.centres_mm[judged]]).T)
@@ -150,11 +168,15 @@ class SheetLines:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
         if not len(self._arms):
             # a single row or column has no corners
-            return ArmEvidence(np.zeros((0, 4), dtype=np.bool_), np.zeros((0, 4), dtype=np.bool_))
+            nothing = np.zeros((0, 4), dtype=np.bool_)
+            return ArmEvidence(nothing, nothing, np.full(len(self._beside), np.inf), 0.0)
         is_bright = bool(median(light[self._rows, self._columns].min(axis=1)) > _LINE_SETTINGS.bleached_light)
         logs = np.log(mean_channel(light) + np.float32(_LINE_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
-        blank, _ = _across(logs, self._blanks)
+        blank, uneven = _across(logs, self._blanks)
+        usual = median(uneven.ravel())
+        grain = MAD_TO_SIGMA * float(median(np.abs(uneven.ravel() - usual)))
+        shown = np.asarray(np.sort(spread.ravel()[self._beside], axis=1)[:, _FEW_AROUND] - usual)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
             no_line = float(median(between))
@@ -171,10 +193,21 @@ class SheetLines:
             likely = [] if is_full else [float(quantile(lines.ravel(), share)) for share in shares]
             expected = next((one for one in likely if one >= no_line + _LINE_SETTINGS.clear_of_noise * noise), None)
             if expected is None:
-                return ArmEvidence(np.zeros_like(missing), np.zeros_like(even), are_seen=is_full or is_bleached)
+                return ArmEvidence(missing & False, even & False, shown, grain, are_seen=is_full or is_bleached)
             even[:, way] = spread[:, way] < _LINE_SETTINGS.even * (expected - no_line)
             missing[:, way] = even[:, way] & (contrast[:, way] < no_line + _LINE_SETTINGS.gone * (expected - no_line))
-        return ArmEvidence(missing, even)
+        return ArmEvidence(missing, even, shown, grain)
+
+    def too_bright(self, light: FloatImage) -> BoolImage:
+        """Mark the pixels of a view's linear light, (rows, columns, 3), where light would hide lines, if these don't
+        show.
+        """
+        grey = mean_channel(light)
+        usual = (
+            float(quantile(grey[self._rows, self._columns], _LINE_SETTINGS.darker_share)) if len(self._rows) else 1.0
+        )
+        lamp = grey > usual * np.float32(np.exp(_LINE_SETTINGS.lamp))
+        return np.asarray(lamp | (min_channel(light) > _LINE_SETTINGS.most_light))
 
     def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
         """Mark the pixels around covered corners and cells, (rows, columns).
@@ -367,6 +400,10 @@ class FilledCells:
         found[ink] = far
         return found
 
+    def shares_of(self, pixels: BoolImage) -> FloatArray:
+        """Return the marked share of each cell inside its border, in the order of the surface's places, (cells,)."""
+        return self._shares(pixels)[1:]
+
     def _shares(self, pixels: BoolImage) -> FloatArray:
         """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""
         return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
@@ -410,6 +447,16 @@ class SheetOcclusionSettings:
     """The same on a sheet that is filled with pens, where a blot has a pen's colour."""
     off_hue_cells: float = 0.5
     """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
+    light_share: float = 0.5
+    """Share of a region in strong light above which light hides it, and no object."""
+    least_step: float = 0.004
+    """Least noise, in log units, when it is asked what stands out: half a grey level of white paper. Higher: more cells
+    in strong light count as unseen.
+    """
+    least_step_of_pens: float = 0.03
+    """The same of a sheet that is filled with pens, of which pale ones absorb no more than printed lines, where light
+    is not strong. Higher: more cells count as unseen in haze.
+    """
     edge_cells: float = 0.3
     """Distance, in cells, from an object within which the sheet counts as hidden, so that its edge is not read."""
     pen_hue_deg: float = 32.0
@@ -496,6 +543,7 @@ class SheetOcclusionDetector:
             whole = _wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         lines = plan.lines.examine(view.light)
+        too_bright = plan.lines.too_bright(view.light)
         objects = plan.lines.mark_covered(lines, view.light, coloured | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
@@ -505,12 +553,19 @@ class SheetOcclusionDetector:
             for one in touching:
                 one |= pixels
             if not touching:
-                found.append(_occlusion(HindranceKind.OBJECT, pixels, plan.edge_px))
+                kind = (
+                    HindranceKind.GLARE if too_bright[pixels].mean() > _SETTINGS.light_share else HindranceKind.OBJECT
+                )
+                found.append(_occlusion(kind, pixels, plan.edge_px))
         for pixels in reaching:
             beside = not (pixels & plan.cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
-        return SurfaceEvidence(tuple(found), {}, are_lines_seen=lines.are_seen)
+        glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
+        least = np.where(glare, _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
+        noise = np.maximum(lines.grain, least if len(plan.pens_deg) else _SETTINGS.least_step)
+        cells = {"clearness": lines.shown / noise, "glare": glare.astype(np.float64)}
+        return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 
     def _objects_like_ink(self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: BoolArray) -> BoolImage:
         """Return objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other

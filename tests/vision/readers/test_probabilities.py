@@ -19,9 +19,9 @@ from vision.readers.dice.reader import PrintedFaces
 from vision.readers.enrolment import PositionText
 from vision.readers.ink.network import InkNetwork
 from vision.readers.networks import Network, checksums
-from vision.readers.probabilities import empty_place, occupied_place, softmax
+from vision.readers.probabilities import at_most_empty, empty_place, most_log_odds, occupied_place, softmax
 from vision.readers.stacks.network import StackFinder, StackNetwork
-from vision.reading import PlacePicture
+from vision.reading import PlacePicture, PlaceReading
 
 PICTURE = PlacePicture(np.zeros((4, 4), dtype=np.float32), (1.0, 2.0))
 SOLID = CubeSolid(12.0, -7.0, 10.0, 30.0, 8.0)
@@ -243,3 +243,12 @@ def test_missing_and_torn_checksums_are_named(load: Callable[[Path], object], tm
         (tmp_path / name).write_text('{"temperature": 1', encoding="utf-8")
     with pytest.raises(WeightsError, match=r"\.json are not valid JSON: .*; install the project again"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(("clearness", "empty"), [(-1.0, 0.5), (0.0, 0.5), (2.0, 0.88), (4.0, 0.99), (10.0, 0.99)])
+def test_a_place_is_at_most_as_surely_empty_as_a_piece_would_show_there(clearness: float, empty: float) -> None:
+    seen = PlaceReading({"empty": 0.99, "red": 0.008, "blue": 0.002})
+    limited = at_most_empty(seen, most_log_odds(clearness)).probabilities
+    assert limited["empty"] == pytest.approx(empty, abs=0.001)
+    assert sum(limited.values()) == pytest.approx(1.0)
+    assert limited["red"] - limited["blue"] == pytest.approx(0.006)

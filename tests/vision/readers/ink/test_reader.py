@@ -121,6 +121,22 @@ def covered(game: str, corners_mm: list[tuple[float, float]], colour: tuple[int,
 
 
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_ink_that_a_lamp_bleaches_is_not_read_as_none(game: str) -> None:
+    bounds = layout(game).board.bounds_mm
+    centre = project(camera(), pose(game), np.array([[0.0, bounds.near_mm / 2, 0.0]]))[0]
+    y, x = np.mgrid[: camera().size[1], : camera().size[0]]
+    lamp = 400 * np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / (2 * 60.0**2))
+    reading = read(game, np.clip(picture(game) + lamp[..., None], 0, 255).astype(np.uint8))
+    hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
+    assert len(hidden) > 8
+    assert {reading.places[place].hidden_by for place in hidden} == {HindranceKind.GLARE}
+    lines = zip(grid_of(reading, game), EXPECTED[game]["grid"], strict=True)
+    pairs = [(seen, there) for line, expected in lines for seen, there in zip(line, expected, strict=True)]
+    assert any(seen == "?" and there != "." for seen, there in pairs)
+    assert sum(seen not in ("?", there) for seen, there in pairs) <= (1 if game == "number-drop" else 0)
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
 def test_cells_under_a_hand_are_hidden_and_the_others_are_read(game: str) -> None:
     board = layout(game).board
     right, near = board.bounds_mm.right_mm, board.bounds_mm.near_mm

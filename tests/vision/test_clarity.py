@@ -1,0 +1,49 @@
+"""How clear a picture is as a whole, and what is wrong with it."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.clarity import REMEDIES, Clarity
+from vision.frame import FloatArray
+from vision.reading import HindranceKind
+
+
+def tiles(seed: int = 1) -> FloatArray:
+    """A picture of black, grey and white tiles with sharp edges and a little noise, in grey levels."""
+    random = np.random.default_rng(seed)
+    small = random.choice([15.0, 120.0, 180.0, 230.0], (20, 30))
+    return np.asarray(np.kron(small, np.ones((12, 12))) + random.normal(0, 1.5, (240, 360)))
+
+
+def trouble(levels: FloatArray) -> HindranceKind | None:
+    return Clarity(np.clip(np.round(levels), 0, 255).astype(np.uint8)).trouble
+
+
+def test_a_clear_picture_has_no_trouble_in_dimmer_and_in_brighter_light() -> None:
+    for share in (0.5, 1.0, 1.3):
+        assert trouble(tiles() * share) is None
+
+
+def test_what_is_wrong_with_a_picture_is_named() -> None:
+    clear = tiles()
+    noise = np.random.default_rng(2).normal(0, 30, clear.shape)
+    assert trouble(clear * 0.3) is HindranceKind.DARK
+    assert trouble(clear + noise) is HindranceKind.DARK
+    assert trouble(clear * 4 + 200) is HindranceKind.GLARE
+    assert trouble(170 + 0.15 * clear) is HindranceKind.HAZE
+    assert trouble(np.asarray(cv2.GaussianBlur(clear, (0, 0), 3))) is HindranceKind.BLUR
+
+
+@pytest.mark.parametrize("level", [5, 120, 250])
+def test_an_even_picture_has_no_edges(level: int) -> None:
+    even = Clarity(np.full((240, 320), level, dtype=np.uint8))
+    assert even.edge_px is None
+    assert even.trouble in REMEDIES
+
+
+def test_the_width_of_edges_grows_with_the_blur() -> None:
+    blurred = [cv2.GaussianBlur(tiles(), (0, 0), sigma).astype(np.uint8) for sigma in (0.5, 1.5, 3)]
+    narrow, wider, widest = (Clarity(np.asarray(grey)).edge_px or 0.0 for grey in blurred)
+    assert 2 < narrow < 3
+    assert narrow < wider < 5 < widest

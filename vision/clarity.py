@@ -1,0 +1,137 @@
+"""How clear a picture is as a whole: whether it is too dark, too bright, hazy or blurred to show what differs little.
+
+Every picture of a table shows something nearly black and something nearly white: markers are both. Fog, breath or a
+smudge on the lens adds light everywhere, and black becomes grey. In too little light, white is dark, or a camera that
+makes up for it adds noise. An edge's width is its contrast divided by its steepest slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+
+from common.phrases import Phrase
+from vision.frame import Image
+from vision.reading import HindranceKind
+from vision.sampling import MAD_TO_SIGMA, linear_light, quantile
+
+
+@dataclass(frozen=True)
+class ClarityLimits:
+    """Limits for a good picture, as in docs/set-up.md. Set by hand on ray-traced pictures under 30 hardships."""
+
+    darkest: float = 30.0
+    brightest: float = 230.0
+    """Mean grey levels, 0 to 255, below and above which a picture is too dark or too bright."""
+    least_white: float = 80.0
+    """Grey level of the brightest things below which a picture is too dark. Higher: names dimmer light."""
+    extreme_share: float = 0.002
+    """Share of the pixels that are brighter, or darker, than what counts as the brightest or darkest things. It must be
+    less than markers cover.
+    """
+    most_noise: float = 0.08
+    """Noise, as a share of the difference between the brightest and the darkest things, above which there is too little
+    light. Lower: names weaker noise.
+    """
+    most_black: float = 0.3
+    """Linear light of the darkest things, as a share of the brightest, above which a picture is hazy. Lower: thinner
+    haze is named.
+    """
+    widest_edge_px: float = 4.0
+    """Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher: allows more blur."""
+    edge_share: float = 0.2
+    """Contrast of an edge, as a share of the difference between the brightest and the darkest things, from which it
+    counts. Lower: faint edges, which noise makes sharp, count too.
+    """
+    over_noise: float = 8.0
+    """The same as a multiple of the noise."""
+    fewest_edges: int = 50
+    """Pixels on such edges that are needed to judge the sharpness."""
+    sharpest_share: float = 0.1
+    """Share of the edges that may be sharper than the one that counts: a picture may be blurred beside the board."""
+
+
+_LIMITS = ClarityLimits()
+_EDGE_WINDOW = np.ones((13, 13), np.uint8)
+"""Within it, in pixels, an edge's contrast is reached."""
+_APART_PX = 3
+"""Spacing of the pixels whose levels are counted."""
+_SECOND_DIFFERENCE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32) / 6
+"""Of noise, a filter with the same deviation; of a plane or a straight edge, nothing (Immerkaer 1996)."""
+
+REMEDIES: Mapping[HindranceKind, tuple[Phrase, Phrase]] = MappingProxyType(
+    {
+        HindranceKind.DARK: (
+            Phrase("the picture is too dark"),
+            Phrase("switch on a lamp, or take the cap off the lens"),
+        ),
+        HindranceKind.GLARE: (
+            Phrase("the picture is too bright"),
+            Phrase("turn a lamp away, or lower the camera's exposure"),
+        ),
+        HindranceKind.HAZE: (Phrase("the picture is hazy"), Phrase("wipe the lens")),
+        HindranceKind.BLUR: (Phrase("the picture is blurred"), Phrase("turn the lens, and hold the camera still")),
+    }
+)
+"""What is wrong with a picture that isn't clear, and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clarity:
+    """What is measured in one picture in grey levels, (rows, columns), uint8."""
+
+    grey: Image
+
+    @cached_property
+    def mean_level(self) -> float:
+        """The mean grey level."""
+        return float(cv2.mean(self.grey)[0])
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """The grey levels of the darkest and the brightest things."""
+        levels = self.grey[::_APART_PX, ::_APART_PX].ravel().astype(np.float64)
+        return (
+            float(quantile(levels, _LIMITS.extreme_share)),
+            float(quantile(levels, 1 - _LIMITS.extreme_share)),
+        )
+
+    @cached_property
+    def noise(self) -> float:
+        """The standard deviation of the noise, in grey levels."""
+        part = self.grey[: self.grey.shape[0] // 2 * 2 : 2].astype(np.float32)
+        rough = np.abs(cv2.filter2D(part, cv2.CV_32F, _SECOND_DIFFERENCE)).ravel()[::_APART_PX]
+        return MAD_TO_SIGMA * float(np.median(rough))
+
+    @cached_property
+    def edge_px(self) -> float | None:
+        """The width of the sharpest edges, in pixels: 2 to 3 if in focus, ``None`` for a picture without edges."""
+        darkest, brightest = self.extremes
+        least = max(_LIMITS.edge_share * (brightest - darkest), _LIMITS.over_noise * self.noise, 1.0)
+        smooth = cv2.GaussianBlur(self.grey, (3, 3), 0).astype(np.float32)
+        slope = np.hypot(cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)) / 8
+        contrast = cv2.dilate(smooth, _EDGE_WINDOW) - cv2.erode(smooth, _EDGE_WINDOW)
+        strong = (contrast >= least) & (slope >= cv2.dilate(slope, _EDGE_WINDOW))
+        if np.count_nonzero(strong) < _LIMITS.fewest_edges:
+            return None
+        return float(np.quantile(contrast[strong] / slope[strong], _LIMITS.sharpest_share))
+
+    @cached_property
+    def trouble(self) -> HindranceKind | None:
+        """What makes it hard to see anything in this picture, if anything does."""
+        darkest, brightest = self.extremes
+        if self.mean_level < _LIMITS.darkest or brightest < _LIMITS.least_white:
+            return HindranceKind.DARK
+        if self.mean_level > _LIMITS.brightest:
+            return HindranceKind.GLARE
+        black, white = linear_light(np.array([[darkest, brightest]], dtype=np.uint8))[0]
+        if black > _LIMITS.most_black * white:
+            return HindranceKind.HAZE
+        if self.edge_px is not None and self.edge_px > _LIMITS.widest_edge_px:
+            return HindranceKind.BLUR
+        return HindranceKind.DARK if self.noise > _LIMITS.most_noise * (brightest - darkest) else None
