@@ -130,8 +130,8 @@ class Clarity:
         if self.mean_level > _LIMITS.brightest:
             return HindranceKind.GLARE
         black, white = linear_light(np.array([[darkest, brightest]], dtype=np.uint8))[0]
-        if black > _LIMITS.most_black * white:
+        if self.edge_px is not None and black > _LIMITS.most_black * white:
             return HindranceKind.HAZE
         if self.edge_px is not None and self.edge_px > _LIMITS.widest_edge_px:
             return HindranceKind.BLUR
-        return HindranceKind.DARK if self.noise > _LIMITS.most_noise * (brightest - darkest) else None
+        return HindranceKind.DARK if self.noise > _LIMITS.most_noise * max(brightest - darkest, 1.0) else None

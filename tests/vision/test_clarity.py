@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.clarity import REMEDIES, Clarity
+from vision.clarity import Clarity
 from vision.frame import FloatArray
 from vision.reading import HindranceKind
 
@@ -35,11 +35,11 @@ def test_what_is_wrong_with_a_picture_is_named() -> None:
     assert trouble(np.asarray(cv2.GaussianBlur(clear, (0, 0), 3))) is HindranceKind.BLUR
 
 
-@pytest.mark.parametrize("level", [5, 120, 250])
-def test_an_even_picture_has_no_edges(level: int) -> None:
+@pytest.mark.parametrize(("level", "why"), [(5, HindranceKind.DARK), (120, None), (250, HindranceKind.GLARE)])
+def test_an_even_picture_has_no_edges_and_shows_no_haze(level: int, why: HindranceKind | None) -> None:
     even = Clarity(np.full((240, 320), level, dtype=np.uint8))
     assert even.edge_px is None
-    assert even.trouble in REMEDIES
+    assert even.trouble is why
 
 
 def test_the_width_of_edges_grows_with_the_blur() -> None:
