@@ -1,7 +1,7 @@
 """The set-up step that measures the table: from a printed board, typed sizes, or the board's corners in a picture."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -19,12 +19,13 @@ from referee.rendering.overlay import Overlay
 from referee.settings.table_layout import with_rules
 from referee.setup.picture_checks import draw_markers, table_findings
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, Point, SetupStep, StepResult, TableSetup
-from vision.errors import LayoutError, VisionError
+from vision.errors import LayoutError, NotLocatedError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.images import write_image
-from vision.layout.pieces import NO_MARKERS, GridSurface
+from vision.layout.pieces import NO_MARKERS, GridSurface, Ink
 from vision.layout.table import TableLayout, layout_from_json
+from vision.locating.lines_and_markers import better_height_mm
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_grey, planar_poses
@@ -34,6 +35,8 @@ SEEN_FILE = "seen.png"
 """The picture of the located table, with its grid drawn."""
 PAPER_MM = 0.2
 """The thickness of the printed board, in mm."""
+_ENOUGH_MARKERS = 3
+"""Markers from which they alone give the pose."""
 SIDE_OFF = 0.05
 """The largest relative error of a marker's side before the sizes are doubted."""
 _CORNERS = (
@@ -82,16 +85,50 @@ def _check_table(table: TableSetup, answer: str) -> StepResult:
 
 
 def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Finding, ...]:
-    """Return the findings of a table that was measured. If it was found, write a picture of it with the grid drawn."""
-    findings = tuple(table_findings(frame, table.camera, layout))
-    drawn = Overlay(table.camera, layout)(frame)
+    """Return the findings of a table that was measured, and write a picture with the grid drawn, or else the markers.
+
+    A board that lies at another height says what the lines of its grid show, instead of things that seem to lie there.
+    """
+    wrong_height = tuple(height_findings(frame, table.camera, layout))
+    findings = wrong_height or tuple(table_findings(frame, table.camera, layout))
+    drawn, path = Overlay(table.camera, layout)(frame), table.folder / SEEN_FILE
+    write_image(path, draw_markers(frame, layout) if drawn is None else drawn)
     if drawn is None:
-        return findings
-    path = table.folder / SEEN_FILE
-    write_image(path, drawn)
+        seen = Finding.note(_PICTURE, Phrase("{file} shows the markers that the referee sees", file=str(path)))
+        return (*findings, seen)
     message = Phrase("{file} shows the grid that the referee sees", file=str(path))
     remedy = Phrase("the grid must lie on the board's own lines; if not, measure again, above all the height")
-    return (*findings, Finding.note(Phrase("picture"), message, remedy))
+    return (*findings, Finding.note(_PICTURE, message, remedy))
+
+
+_PICTURE = Phrase("picture")
+
+
+def height_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
+    """Report a board whose lines show that it is higher or lower than the layout says.
+
+    Without three markers the lines have a part in the pose, so they say nothing. Raises CalibrationError.
+    """
+    try:
+        located = locate(frame.image, camera, layout)
+    except NotLocatedError:
+        return
+    board = layout.surfaces[0]
+    if not isinstance(board, GridSurface) or isinstance(board.pieces, Ink) or len(located.markers) < _ENOUGH_MARKERS:
+        return
+    better_mm = better_height_mm(frame.image, camera, located.pose, layout)
+    if better_mm is not None:
+        message = Phrase(
+            "the board's lines lie where a board {better} mm high has them, not one of {given} mm",
+            better=f"{better_mm:g}",
+            given=f"{board.height_mm:g}",
+        )
+        remedy = Phrase(
+            "measure from the table to the board's top, and a square; only a board you printed is as flat as paper, "
+            "{paper} mm",
+            paper=f"{PAPER_MM:g}",
+        )
+        yield Finding.fault(Phrase("height"), message, remedy)
 
 
 def _own_file(table: TableSetup, answer: str) -> Path | None:

@@ -9,7 +9,7 @@ point-to-line distances, weighted as in Huber 1964).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,12 @@ class RefinementSettings:
     """Distance, in pixels, above which a line gets less weight (Huber 1964)."""
     marker_weight: float = 2.0
     """Weight of the markers relative to all lines together. Higher: the pose stays closer to the markers."""
+    heights_mm: tuple[float, float, float] = (0.0, 50.0, 0.5)
+    """Least and greatest height of a board that its lines are compared with, and the step, in mm."""
+    fitting_share: float = 0.85
+    """Share of the best contrast above which a height fits as well as the best one. Higher: small errors are noticed,
+    also where there are none.
+    """
 
 
 _GRID = RefinementSettings()
@@ -114,6 +120,28 @@ def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLa
     off_mm, (near_mm, far_mm) = np.abs(OFFSETS_MM), _GRID.beside_mm
     on, beside = off_mm < _GRID.on_line_mm, (off_mm > near_mm) & (off_mm < far_mm)
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
+
+
+def better_height_mm(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float | None:
+    """Return the height of the board's top above the table at which its grid lies on the visible lines, if the layout's
+    height puts it clearly less well there; ``None`` if it does not, or no lines are clear.
+
+    The pose has to be that of markers, so that the lines had no part in it.
+    """
+
+    def contrast(height_mm: float) -> float:
+        board = replace(layout.board, height_mm=height_mm)
+        return abs(grid_contrast(image, camera, pose, replace(layout, surfaces=(board, *layout.surfaces[1:]))))
+
+    low, high, step = _GRID.heights_mm
+    heights_mm = np.arange(low, high + step / 2, step)
+    contrasts = [contrast(float(height_mm)) for height_mm in heights_mm]
+    best = int(np.argmax(contrasts))
+    if contrasts[best] < 2 * _GRID.line_contrast or contrast(layout.board.height_mm) > (
+        _GRID.fitting_share * contrasts[best]
+    ):
+        return None
+    return float(heights_mm[best])
 
 
 def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> bool:

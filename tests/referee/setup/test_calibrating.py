@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import tomllib
 from dataclasses import replace
 from datetime import date
@@ -302,11 +303,42 @@ def test_what_is_not_measured_comes_from_the_own_layout(seen: tuple[Setting, Fra
     table = table_of(tmp_path, setting, frame)
     (tmp_path / "ours.json").write_text(json.dumps(own_layout()))
     board, (x, y) = setting.layout.board, setting.layout.markers.centres_mm[1]
-    for answer in (f"{board.cell_mm:g} {board.height_mm:g} {2 * x:g} {2 * y:g}", ""):
-        table.values["table.layout"] = "ours.json"
-        check_step(TABLE_STEP, table, answer)
-        assert table.values["table.layout"] == "layout.json"
-        assert json.loads((tmp_path / "layout.json").read_text())["block"]["side"] == 28
+    table.values["table.layout"] = "ours.json"
+    check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {2 * x:g} {2 * y:g}")
+    assert table.values["table.layout"] == "layout.json"
+    assert json.loads((tmp_path / "layout.json").read_text())["block"]["side"] == 28
+
+
+@pytest.mark.parametrize(("height_mm", "given"), [(0.2, "0.2"), (24.0, "24")])
+def test_a_board_at_another_height_is_told_by_its_lines(
+    height_mm: float, given: str, seen: tuple[Setting, Frame], tmp_path: Path
+) -> None:
+    setting, frame = seen
+    table, board, (x, y) = (
+        table_of(tmp_path, setting, frame),
+        setting.layout.board,
+        setting.layout.markers.centres_mm[1],
+    )
+    answer = "" if given == "0.2" else f"{board.cell_mm:g} {given} {2 * x:g} {2 * y:g}"
+    refused = check_step(TABLE_STEP, table, answer)
+    wrong, drawn = refused.findings
+    assert not refused.is_done
+    told = re.fullmatch(
+        r"the board's lines lie where a board ([\d.]+) mm high has them, not one of (.+) mm", wrong.message
+    )
+    assert told is not None
+    assert abs(float(told[1]) - board.height_mm) <= 1
+    assert told[2] == given
+    assert str(tmp_path / "seen.png") in drawn.message
+    assert (tmp_path / "seen.png").is_file()
+
+
+def test_what_was_seen_is_drawn_also_where_no_table_was_found(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    setting, frame = seen
+    bare = replace(frame, image=np.full_like(frame.image, 120))
+    refused = check_step(TABLE_STEP, table_of(tmp_path, setting, bare), "40 10 350 350")
+    assert refused.findings[-1].message == f"{tmp_path / 'seen.png'} shows the markers that the referee sees"
+    assert (tmp_path / "seen.png").is_file()
 
 
 def test_a_board_without_markers_is_measured_by_its_squares(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
