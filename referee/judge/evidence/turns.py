@@ -97,8 +97,8 @@ def _height_leads(
     """Return by how much the likeliest number of pieces leads the number after the turns."""
     on = places_named(turns)
     return {
-        # A stack that was only brushed against still has as many pieces as before.
-        place: 0.0 if (one.touched or 0.0) < 0 and place not in on else _height_lead(one, pieces)
+        # A stack that looks untouched has as many pieces as before, unless their number contradicts that more strongly.
+        place: max(0.0, _height_lead(one, pieces) + (0.0 if place in on else min(0.0, one.touched or 0.0)))
         for place, one, pieces in _stacks_after(game, state, turns, seen)
     }
 

@@ -345,6 +345,8 @@ def looked_touched_at(place: str) -> PooledReading:
         (2.5, {2: 0.8, 3: 0.2}, 1.0, 4 * math.exp(2.5)),
         (-0.5, {2: 0.2, 3: 0.8}, 4 * math.exp(0.5), 1.0),
         (-2.5, {2: 0.8, 3: 0.2}, math.exp(2.5), 1.0),
+        (-0.5, {2: 0.8, 3: 0.2}, math.exp(0.5), 4 * math.exp(-0.5)),
+        (-2.5, {2: 0.99, 3: 0.01}, math.exp(2.5), 99 * math.exp(-2.5)),
     ],
 )
 def test_the_odds_against_a_stack_combine_its_touch_and_its_height(
