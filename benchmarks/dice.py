@@ -3,6 +3,7 @@
 Run: python benchmarks/dice.py PHOTOS                      the sixty photographs that were never trained on
      python benchmarks/dice.py PHOTOS --every --worst 20   all of them, as for photographs from elsewhere
      python benchmarks/dice.py PHOTOS --scale 0.5 --scale 3   the same photographs, half as wide and three times as wide
+     python benchmarks/dice.py --grounds 40                40 rendered patterned grounds without a die
      python benchmarks/dice.py --speed                     a tray of six dice beside OpenCV's ArUco, in one run
      python benchmarks/dice.py --stress 50 --seed 1        50 rendered trays under each hardship
      python benchmarks/dice.py --leaning 20                20 rendered trays for each lean of 0 to 30 degrees
@@ -25,7 +26,7 @@ import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import click
@@ -42,8 +43,9 @@ from benchmarks.parts.dice_stress import (
     read_stress,
     stress_picture,
 )
-from benchmarks.scene.dice_variety import COCKED, DicePicture, TrueDie, tray_of_six
+from benchmarks.scene.dice_variety import COCKED, NO_DICE, DicePicture, TrueDie, dice_picture, tray_of_six
 from vision.errors import FrameError
+from vision.frame import Image
 from vision.images import load_image
 from vision.readers.dice.finding import Networks, shipped
 from vision.readers.dice.photographs import SURE_FROM, DieInPicture, read_photograph
@@ -61,6 +63,10 @@ CERTAIN = 0.99
 
 BOX_PER_SIDE = 1.45
 """Side of a truth box, as a multiple of the die's edge: it encloses the die however it is turned."""
+
+GROUNDS_SEED = 1 << 22
+"""Grounds that were not trained on."""
+GROUND_PX = 640
 
 ROUNDS = 40
 
@@ -175,20 +181,34 @@ def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...
     return Score(name, len(of_truth), right, len(read) - len(of_truth), len(truth), confused, in_doubt, sure)
 
 
-def read_all(photos: Path, every: bool, networks: Networks, scale: float = 1.0) -> tuple[list[Score], float]:
-    """Score the photographs, resized by a factor; also give the median time of one, in milliseconds."""
-    truth = load_truth(photos)
-    names = sorted(truth if every else held_out(truth))
-    scores, spent = [], []
-    for name in track(names, description="Reading", console=PROGRESS):
-        image = load_image(photos / name)
+def photographs(folder: Path, every: bool, scale: float) -> Iterator[tuple[str, Image, list[PhotographedDie]]]:
+    """Yield the name, picture and dice of each photograph that is kept aside, or of all, resized by a factor."""
+    truth = load_truth(folder)
+    for name in track(sorted(truth if every else held_out(truth)), description="Reading", console=PROGRESS):
+        image = load_image(folder / name)
         if scale != 1:
             way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
             image = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=way), dtype=np.uint8)
+        boxes = [np.multiply(die.box, scale).tolist() for die in truth[name]]
+        yield name, image, [PhotographedDie(die.value, tuple(box)) for die, box in zip(truth[name], boxes, strict=True)]
+
+
+def grounds(count: int, seed: int) -> Iterator[tuple[str, Image, list[PhotographedDie]]]:
+    """Yield rendered patterned grounds without a die."""
+    for number in track(range(count), description="Reading", console=PROGRESS):
+        made = dice_picture(np.random.default_rng([GROUNDS_SEED, seed, number]), GROUND_PX, NO_DICE)
+        yield f"ground {number}", made.image, []
+
+
+def read_all(
+    pictures: Iterable[tuple[str, Image, list[PhotographedDie]]], networks: Networks
+) -> tuple[list[Score], float]:
+    """Score pictures; also give the median time of one, in milliseconds."""
+    scores, spent = [], []
+    for name, image, dice in pictures:
         start = time.perf_counter()
         seen = read_photograph(image, networks, name)
         spent.append((time.perf_counter() - start) * 1000)
-        dice = [PhotographedDie(die.value, tuple(scale * end for end in die.box)) for die in truth[name]]  # type: ignore[arg-type]
         scores.append(score(name, dice, seen))
     return scores, statistics.median(spent)
 
@@ -199,9 +219,9 @@ def report(scores: list[Score], spent_ms: float, worst: int) -> None:
     found, invented = sum(one.found for one in scores), sum(one.invented for one in scores)
     whole = sum(one.whole for one in scores)
     click.echo(f"photographs  {len(scores)}, wholly right {whole} ({whole / len(scores):.1%})")
-    click.echo(
-        f"dice         {dice}, found {found} ({found / dice:.2%}), with the right value {right} ({right / dice:.2%})"
-    )
+    if dice:
+        shares = f"found {found} ({found / dice:.2%}), with the right value {right} ({right / dice:.2%})"
+        click.echo(f"dice         {dice}, {shares}")
     silent, sure = sum(one.silent for one in scores), sum(one.sure for one in scores)
     click.echo(f"invented     {invented}")
     click.echo(f"silent       {silent} photographs; {sure} dice certain ({CERTAIN}) and wrong or invented")
@@ -274,6 +294,7 @@ def leaning(trays: int, seed: int, networks: Networks) -> None:
 @click.option("--every", is_flag=True, help="Read all photographs, not only those that were never trained on.")
 @click.option("--scale", "scales", default=(1.0,), multiple=True, help="Resize photographs by this factor; repeatable.")
 @click.option("--worst", default=10, show_default=True, help="How many wrong photographs to name.")
+@click.option("--grounds", "empty", default=0, metavar="N", help="Read N rendered grounds without a die.")
 @click.option("--speed", "timing", is_flag=True, help="Time a tray of six dice beside ArUco.")
 @click.option("--stress", "trays", default=0, metavar="N", help="Read N rendered trays under each hardship.")
 @click.option("--leaning", "leans", default=0, metavar="N", help="Read N rendered trays for each lean of dice.")
@@ -283,14 +304,15 @@ def main(
     every: bool,
     scales: tuple[float, ...],
     worst: int,
+    empty: int,
     timing: bool,
     trays: int,
     leans: int,
     seed: int,
 ) -> None:
     """Read the dice in PHOTOS, or in rendered trays, and compare them with the truth."""
-    if photos is None and not (timing or trays or leans):
-        raise click.UsageError("give a folder of photographs, --speed, --stress or --leaning")
+    if photos is None and not (empty or timing or trays or leans):
+        raise click.UsageError("give a folder of photographs, --grounds, --speed, --stress or --leaning")
     networks = shipped()
     if trays:
         stress(trays, seed, networks)
@@ -299,7 +321,9 @@ def main(
     if photos is not None:
         for scale in scales:
             click.echo(f"at           {scale:g} times the size")
-            report(*read_all(photos, every, networks, scale), worst)
+            report(*read_all(photographs(photos, every, scale), networks), worst)
+    if empty:
+        report(*read_all(grounds(empty, seed), networks), worst)
     if timing:
         speed()
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from simulator.rendering.optics import decode, random_colour
 from simulator.rendering.textures import smooth_noise
-from vision.frame import FloatImage
+from vision.frame import FloatImage, Image
 
 GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
@@ -40,6 +40,67 @@ def random_table(rng: np.random.Generator, size: int) -> FloatImage:
     return np.ascontiguousarray(picture, dtype=np.float32)
 
 
+def patterned_ground(rng: np.random.Generator, size: int) -> FloatImage:
+    """Return a ground whose pattern or roughness may look like dice, in linear light; shape (size, size, 3).
+
+    One of checked, dotted or printed cloth, newspaper, gravel, lawn, carpet; none has a die.
+    """
+    wide = 2 * size
+    ground, paint = (np.array(decode(random_colour(rng, 0.05, 0.95)), dtype=np.float32) for _ in range(2))
+    picture = np.empty((wide, wide, 3), dtype=np.float32)
+    picture[:] = ground
+    kind = int(rng.integers(7))
+    pitch = float(math.exp(rng.uniform(math.log(5), math.log(50))))
+    rows, columns = np.indices((wide, wide), dtype=np.float32) / np.float32(pitch)
+    if kind == 0:  # gingham, or a chessboard
+        across, down = columns % 2 < 1, rows % 2 < 1
+        share = (across.astype(np.float32) + down) / 2 if rng.random() < 0.6 else (across ^ down).astype(np.float32)
+        picture += share[..., None] * (paint - ground)
+    elif kind in (1, 2):  # dots in rows, or signs
+        mask = np.zeros((wide, wide), dtype=np.uint8)
+        for row, column in np.ndindex(round(wide / pitch) + 1, round(wide / pitch) + 1):
+            at = np.array([column + 0.5 * (row % 2), row]) + rng.normal(0, 0.03, 2)
+            place = tuple(np.rint(at * pitch).astype(int).tolist())
+            if kind == 1:
+                cv2.circle(mask, place, max(1, round(pitch * 0.2)), 255, cv2.FILLED, cv2.LINE_AA)
+            else:
+                sign = str(rng.choice(list(GLYPHS)))
+                cv2.putText(mask, sign, place, cv2.FONT_HERSHEY_DUPLEX, pitch / 40, 255, 1, cv2.LINE_AA)
+        picture += _share(mask) * (paint - ground)
+    elif kind == 3:  # lines of words
+        mask = np.zeros((wide, wide), dtype=np.uint8)
+        for row in range(round(wide / pitch) + 1):
+            text = "".join(rng.choice([*GLYPHS, " ", " ", " ", "  "], 300))
+            start_px = -int(rng.integers(20)), round(row * pitch)
+            cv2.putText(mask, text, start_px, cv2.FONT_HERSHEY_COMPLEX, pitch / 45, 255, 1, cv2.LINE_AA)
+        picture += _share(mask) * (paint - ground)
+    elif kind == 4:  # gravel
+        for _ in range(round(1.5 * (wide / pitch) ** 2)):
+            place = tuple(rng.integers(0, wide, 2).tolist())
+            axes = tuple(np.maximum(1, pitch * rng.uniform(0.3, 0.7, 2)).astype(int).tolist())
+            tone = (ground + (paint - ground) * np.float32(rng.random())) * np.float32(rng.uniform(0.5, 1.3))
+            cv2.ellipse(
+                picture, place, axes, float(rng.uniform(0, 180)), 0, 360, tone.tolist(), cv2.FILLED, cv2.LINE_AA
+            )
+    elif kind == 5:  # lawn, or a shaggy rug
+        for _ in range(round(3 * (wide / pitch) ** 2)):
+            start = rng.uniform(0, wide, 2)
+            end = start + rng.normal(0, pitch * 0.7, 2)
+            tone = (ground + (paint - ground) * np.float32(rng.random())) * np.float32(rng.uniform(0.5, 1.3))
+            first, last = (tuple(np.rint(point).astype(int).tolist()) for point in (start, end))
+            cv2.line(picture, first, last, tone.tolist(), max(1, round(pitch * 0.08)), cv2.LINE_AA)
+    else:  # speckled carpet: each tuft has its own colour
+        cells = max(2, round(wide / max(2.0, pitch / 4)))
+        tufts = rng.standard_normal((cells, cells, 3)).astype(np.float32) * rng.uniform(0.1, 0.5, 3).astype(np.float32)
+        tufts += rng.standard_normal((cells, cells, 1)).astype(np.float32) * np.float32(rng.uniform(0.1, 0.5))
+        picture *= np.maximum(1 + cv2.resize(tufts, (wide, wide), interpolation=cv2.INTER_CUBIC), 0.05)
+    spin = cv2.getRotationMatrix2D((size, size), float(rng.uniform(0, 360)), 1)
+    spin[:, 2] -= np.array([size / 2, size / 2])
+    turned = cv2.warpAffine(picture, spin, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    tone = np.maximum(1 + np.float32(rng.uniform(0, 0.3)) * smooth_noise(rng, (size, size), (3, 3)), 0.1)
+    return np.ascontiguousarray(turned * tone[..., None], dtype=np.float32)
+
+
 def _clutter(rng: np.random.Generator, picture: FloatImage) -> None:
     """Draw an object other than a die, in place: a line, a disc, a ring, a printed square, a word, a marker or dots."""
     size = len(picture)
@@ -68,7 +129,7 @@ def _clutter(rng: np.random.Generator, picture: FloatImage) -> None:
         text = "".join(rng.choice(list(GLYPHS), int(rng.integers(1, 7))))
         mask = np.zeros((size, size), dtype=np.uint8)
         cv2.putText(mask, text, at, cv2.FONT_HERSHEY_SIMPLEX, float(rng.uniform(0.3, 1.2)), 255, 1)
-        cover = (mask.astype(np.float32) / 255)[..., None]
+        cover = _share(mask)
         picture[...] = picture * (1 - cover) + cover * np.asarray(paint, dtype=np.float32)
     elif kind == 5:
         _marker(rng, picture, at)
@@ -76,6 +137,11 @@ def _clutter(rng: np.random.Generator, picture: FloatImage) -> None:
         for _ in range(int(rng.integers(2, 12))):
             dot = tuple(int(value) for value in np.array(at) + rng.integers(-25, 26, 2))
             cv2.circle(picture, dot, int(rng.integers(1, 4)), paint, cv2.FILLED, cv2.LINE_AA)
+
+
+def _share(mask: Image) -> FloatImage:
+    """Return the share of paint (n, m, 1) of a mask up to 255."""
+    return np.asarray(mask.astype(np.float32)[..., None] / 255, dtype=np.float32)
 
 
 def _marker(rng: np.random.Generator, picture: FloatImage, at: tuple[int, ...]) -> None:

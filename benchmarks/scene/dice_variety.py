@@ -8,7 +8,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from benchmarks.scene.dice_tables import GLYPHS, random_table
+from benchmarks.scene.dice_tables import GLYPHS, patterned_ground, random_table
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import (
     FACE_VALUES,
@@ -150,9 +150,11 @@ class _LaidDie(NamedTuple):
     in_sight: bool
 
 
-def _lay(rng: np.random.Generator, reach_mm: float, leaning: float, printed: float) -> list[_LaidDie]:
+def _lay(rng: np.random.Generator, reach_mm: float, variety: "DiceVariety") -> list[_LaidDie]:
     """Place dice beside, against and on top of each other, up to ``reach_mm`` from the centre along each axis."""
-    count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
+    leaning, printed = variety.leaning, variety.printed
+    count = int(rng.choice([1, 2, 4, 6, 9, 13], p=[0.1, 0.15, 0.21, 0.25, 0.19, 0.1]))
+    count = 0 if rng.random() < variety.none else count
     alike = rng.random() < 0.5
     crowded = rng.random() < 0.5
     side = float(rng.uniform(12, 20))
@@ -218,16 +220,21 @@ class DiceVariety:
 
     ``edge_px`` is the range of the edge of a usual die, ``flattened`` the share of rectified pictures. ``leaning`` is
     the share of leaning dice, far above the real one, because a network does not learn rare examples. ``printed`` is
-    the share of dice with characters, stars or shapes in place of pips.
+    the share of dice with characters, stars or shapes in place of pips, ``none`` that of pictures without a die, and
+    ``patterned`` that of grounds that repeat something or are rough all over.
     """
 
     edge_px: tuple[float, float] = (11.0, 38.0)
     flattened: float = 0.65
     leaning: float = 0.2
     printed: float = 0.12
+    none: float = 0.04
+    patterned: float = 0.25
 
 
 ANY_DICE = DiceVariety()
+NO_DICE = DiceVariety(none=1.0, patterned=1.0)
+"""Patterned grounds without a die."""
 
 
 def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVariety = ANY_DICE) -> DicePicture:
@@ -239,9 +246,9 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     distance = float(camera.matrix[0, 0]) * _USUAL_MM / target_px
     pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
     reach = size_px / target_px * _USUAL_MM * 0.42
-    laid = _lay(rng, reach, variety.leaning, variety.printed)
+    laid = _lay(rng, reach, variety)
     lighting = _lighting(rng)
-    picture = random_table(rng, size_px)
+    picture = patterned_ground(rng, size_px) if rng.random() < variety.patterned else random_table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
     draw_dice(picture, camera, pose, lighting, [one.die for one in laid])
     image = _photograph(rng, picture, target_px)

@@ -5,6 +5,8 @@ vision/readers/dice/finding.py describes their inputs and outputs.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import nn
 
@@ -13,6 +15,9 @@ from vision.readers.dice.finding import CLASSES, CROP_PX
 
 LEANS_WEIGHT = 8.0
 """Weight of the squared error of a die's lean, relative to the cross-entropy of whether it leans."""
+
+LEAST_LIKELY = 0.003
+"""Probability of a label below which the classifier does not learn from it. Higher: learns less of hard faces."""
 
 
 def finder_network() -> nn.Sequential:
@@ -82,10 +87,14 @@ def printed_network(kinds: int) -> nn.Sequential:
 
 
 def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy of the classes, plus the absolute errors of centre and edge where there is a die."""
+    """Cross-entropy of the classes, plus the absolute errors of centre and edge where there is a die.
+
+    Some labels of photographs are wrong: what the network thinks less likely than LEAST_LIKELY is not counted.
+    """
     count = off[:, 3].sum().clamp(min=1)
     wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
-    return nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds) + wrong.sum() / count
+    surprise = nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds, reduction="none")
+    return surprise.clamp(max=-math.log(LEAST_LIKELY)).mean() + wrong.sum() / count
 
 
 def leaning_loss(given: torch.Tensor, leans: torch.Tensor, how: torch.Tensor) -> torch.Tensor:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 import cv2
 import numpy as np
@@ -31,8 +33,11 @@ FINDER_PX = 160
 SMALLEST_PX, LARGEST_PX = 9.0, 27.0
 """Range of the dice's edges that the finder is trained for; pictures are scaled to it."""
 
-OTHER_SCALES = 0.2
+OTHER_SCALES = 0.3
 """Share of squares with dice too large or too small to be found."""
+
+MOST_MISTAKES = 40
+"""Number of the finder's likeliest false positives that are kept of a picture: a carpet has hundreds."""
 
 MISTAKES = 0.2
 """Share of the classifier's squares that are false positives of the finder."""
@@ -42,6 +47,12 @@ KNOWN_VIEWS = 0.8
 
 BLEACHED, DARK = 0.1, 0.1
 """Shares of overexposed and of dark squares."""
+
+GREY = 0.25
+"""Share of squares in grey, as an infrared camera sees them."""
+
+BLURRED = 0.2
+"""Share of the classifier's squares whose picture was enlarged, or out of focus."""
 
 SIDE_FACES = 0.5
 """Share of squares without a die that show a die's side face."""
@@ -61,17 +72,25 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Training pictures: rendered ones, and photographs with ``photo_share`` of the samples."""
+    """Training pictures: rendered ones, and photographs with ``photo_share`` of the samples.
+
+    A photograph with more dice comes more often, by the square root of their number.
+    """
 
     made: Sequence[DicePicture]
     photos: Sequence[DicePicture]
-    photo_share: float = 0.3
+    photo_share: float = 0.5
     mistakes: Sequence[Mistake] = ()
 
     def pick(self, rng: np.random.Generator) -> DicePicture:
         """Draw a picture."""
-        of = self.photos if self.photos and rng.random() < self.photo_share else self.made
-        return of[int(rng.integers(len(of)))]
+        if self.photos and rng.random() < self.photo_share:
+            return self.photos[int(np.searchsorted(self._reached, rng.random() * self._reached[-1], side="right"))]
+        return self.made[int(rng.integers(len(self.made)))]
+
+    @cached_property
+    def _reached(self) -> npt.NDArray[np.float64]:
+        return np.cumsum([math.sqrt(1 + len(one.dice)) for one in self.photos])
 
 
 def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -79,7 +98,7 @@ def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.ND
     changed = image.astype(np.float32)
     if rng.random() < 0.25:
         changed = changed[..., rng.permutation(3)]
-    if rng.random() < 0.1:
+    if rng.random() < GREY:
         changed = np.repeat(changed.mean(axis=2, keepdims=True), 3, axis=2)
     exposure = rng.random()
     least, most = (1.4, 2.4) if exposure < BLEACHED else (0.12, 0.5) if exposure < BLEACHED + DARK else (0.5, 1.4)
@@ -103,7 +122,7 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
         middle, side = rng.uniform(0, image.shape[0], 2), 20.0
     scale = math.exp(rng.uniform(math.log(SMALLEST_PX + 1), math.log(LARGEST_PX - 3))) / side
     if rng.random() < OTHER_SCALES:
-        scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(4)))
+        scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(6)))
     while scale < 0.6:
         image, scale, middle = np.asarray(cv2.pyrDown(image), dtype=np.uint8), scale * 2, middle / 2
         dice = tuple(TrueDie(one.x_px / 2, one.y_px / 2, one.side_px / 2, one.shows, one.in_sight) for one in dice)
@@ -142,13 +161,16 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
 def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
     """False positives of the finder: far from any die's centre, or with a wrong size."""
     for picture in pictures:
-        for one in find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
+        wrong = (
+            Mistake(picture, one.x_px, one.y_px, one.side_px)
+            for one in find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0]))
             if not any(
                 math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
                 and 0.6 < one.side_px / die.side_px < 1.7
                 for die in picture.dice
-            ):
-                yield Mistake(picture, one.x_px, one.y_px, one.side_px)
+            )
+        )
+        yield from islice(wrong, MOST_MISTAKES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +254,8 @@ def cut_sample(
         right = across * math.cos(turn) - down * math.sin(turn)
         return -right if mirrored else right, across * math.sin(turn) + down * math.cos(turn)
 
+    if rng.random() < BLURRED:
+        square = np.asarray(cv2.GaussianBlur(square, (0, 0), float(rng.uniform(0.4, 1.3))), dtype=np.uint8)
     cut = square_input([recoloured(rng, square)], [view])[0]
     if die is None:
         return FaceSample(cut, CLASSES.index(NOTHING), None, None)

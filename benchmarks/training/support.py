@@ -127,8 +127,8 @@ def update_sums(folder: Path, sums: Mapping[str, object]) -> None:
     file.write_text(json.dumps(before | dict(sums), indent=2) + "\n", encoding="utf-8")
 
 
-def take_convolutions(file: Path, blocks: Iterable[nn.Sequential]) -> list[list[torch.Tensor]]:
-    """Load blocks from a file of ``write_network``, in which normalisations are folded into convolutions.
+def take_convolutions(file: Path, blocks: Iterable[nn.Sequential | nn.Conv2d]) -> list[list[torch.Tensor]]:
+    """Load blocks and convolutions from a file of ``write_network``, in which normalisations are folded.
 
     Gives the matrix and, if there is one, the bias of each dense layer after the blocks.
     """
@@ -136,9 +136,11 @@ def take_convolutions(file: Path, blocks: Iterable[nn.Sequential]) -> list[list[
     weights = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
     convolutions = [node for node in graph.node if node.op_type == "Conv"]
     for one, node in zip(blocks, convolutions, strict=True):
-        one[0].weight.data, bias = (weights[name] for name in node.input[1:])
-        one[0].bias = nn.Parameter(bias)
-        one[1] = nn.Identity()
+        convolution = one if isinstance(one, nn.Conv2d) else one[0]
+        convolution.weight.data, bias = (weights[name] for name in node.input[1:])
+        convolution.bias = nn.Parameter(bias)
+        if isinstance(one, nn.Sequential):
+            one[1] = nn.Identity()
     return [[weights[name] for name in node.input[1:]] for node in graph.node if node.op_type == "Gemm"]
 
 

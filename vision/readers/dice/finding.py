@@ -460,6 +460,17 @@ Those that were missed on ray-traced trays lay from 0.6 to 0.8 of the way; the n
 _IN_FRONT = 0.8
 """Cosine of the angle within which a side face lies on the line to the camera; its centre is off by half a corner."""
 
+_TRAINED_SHARE = 0.6
+"""Share of dice among the squares that the second network was trained on."""
+_TRAINED_ON = 60
+"""Number of such squares that count besides those of a picture. Higher: depends less on the picture's ground."""
+_MOST_DICE = 100
+"""Number of dice that no picture has more of."""
+_CLEAR_HEAT = 1 / 3
+"""Probability of a centre below which a candidate is less likely a die than its square says."""
+_SHARE_STEPS = 10
+"""Number of steps in which the share of dice is estimated."""
+
 _MAX_SHIFT = 0.5
 """Maximum error of a square, in edges and in the logarithm of an edge, close to that of the training data."""
 
@@ -603,6 +614,7 @@ def _classify(
         ]
         more_placed, more_chances = _classify_twice(image, higher, networks, settings, slant_at)
         placed, chances = [*placed, *more_placed], np.concatenate([chances, more_chances])
+    chances = _given_the_others(chances, np.array([one.heat for one in placed], dtype=np.float32))
     for one, chance in zip(placed, chances, strict=True):
         if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
             square = crop(image, one.x_px, one.y_px, one.side_px)
@@ -707,6 +719,29 @@ def _estimate_leaning(
     return [
         replace(die, leans=1 / (1 + math.exp(-one) / settings.leaning)) for die, one in zip(dice, odds, strict=True)
     ]
+
+
+def _given_the_others(chances: Floats, heats: Floats) -> Floats:
+    """Return the probabilities (n, classes) of candidates, given how many of the picture's candidates look like dice.
+
+    A textured ground has hundreds of candidates, each of which looks a little like a die. The share of dice among the
+    candidates, which is the prior, is the most likely one (Saerens et al., 2002), but for at most _MOST_DICE dice, and
+    with _TRAINED_ON squares of the training data added. ``heats`` (n,) below _CLEAR_HEAT count against a die as well.
+    """
+    nothing = CLASSES.index(NOTHING)
+    unclear = np.minimum(heats / np.maximum(1 - heats, 1e-6) * (1 - _CLEAR_HEAT) / _CLEAR_HEAT, 1)
+    is_die = 1 - chances[:, nothing]
+    odds = unclear * is_die / np.maximum(1 - is_die, 1e-9) * (1 - _TRAINED_SHARE) / _TRAINED_SHARE
+    share = _TRAINED_SHARE
+    for _ in range(_SHARE_STEPS):
+        likely = share * odds / (share * odds + 1 - share)
+        share = (float(likely.sum()) + _TRAINED_ON * _TRAINED_SHARE) / (len(chances) + _TRAINED_ON)
+        share = min(share, _MOST_DICE / max(len(chances), 1))
+    weights = np.empty_like(chances)
+    weights[:] = (unclear * share / _TRAINED_SHARE)[:, None]
+    weights[:, nothing] = (1 - share) / (1 - _TRAINED_SHARE)
+    weighted = chances * weights
+    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def _class_probabilities(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:
