@@ -63,8 +63,16 @@ _DELIVERIES: dict[str, Delivery] = {
     "picture frozen": "frozen",
     "low-rate video": "low rate",
 }
-_LONGEST_S: dict[Delivery, float] = {"stopped": 2.6, "unplugged": 2.6, "bands": 15.0, "swing": 12.0, "low rate": 15.0}
-"""The longest time for which frames fail; four seconds for the others."""
+_LONGEST_S: dict[Delivery, float] = {
+    "stopped": 2.6,
+    "unplugged": 2.6,
+    "dropped": 4.0,
+    "bad": 4.0,
+    "mirrored": 9.0,
+    "frozen": 9.0,
+}
+_LONGEST_SPOILT_S = 15.0
+"""The longest time for which frames fail, and for all other ways of delivery."""
 SPOILT: frozenset[Delivery] = frozenset({"bad", "bands", "swing", "mirrored", "low rate"})
 """Deliveries of frames that show less than there is."""
 _NUDGE_SHARE, _NUDGE_DEG, _NUDGE_MM = 0.5, 0.4, 2.0
@@ -161,7 +169,7 @@ class DisturbanceMaker:
         rng = self._rng
         began_s = now_s + float(rng.uniform(0.0, 1.5))
         if kind in _DELIVERIES:
-            lasts_s = float(rng.uniform(0.5, _LONGEST_S.get(_DELIVERIES[kind], 4.0)))
+            lasts_s = float(rng.uniform(0.5, _LONGEST_S.get(_DELIVERIES[kind], _LONGEST_SPOILT_S)))
             return Disturbance(kind, began_s, began_s + lasts_s, delivery=_DELIVERIES[kind])
         match kind:
             case "thing beside the board":
