@@ -11,8 +11,8 @@ from benchmarks.scene.variety import (
     COVERINGS,
     FINISHES,
     MIRRORED,
+    draped_mm,
     half_mm,
-    top_mm,
     varied_coverings,
     varied_panel,
 )
@@ -253,7 +253,7 @@ class DisturbanceMaker:
         """Return what lies over part of the board, or of one sheet, and over what stands there."""
         rng, layout = self._rng, self._setting.layout
         kind = COVERINGS[int(rng.integers(len(COVERINGS)))]
-        things = varied_coverings(rng, kind, half_mm(layout.board), top_mm(layout))
+        things = varied_coverings(rng, kind, half_mm(layout.board), draped_mm(layout.board))
         sheets = lying_sheets(layout)
         if not sheets:
             return things

@@ -22,8 +22,8 @@ from benchmarks.scene.variety import (
     FINISHES,
     MIRRORED,
     PanelKind,
+    draped_mm,
     half_mm,
-    top_mm,
     varied_clutter,
     varied_coverings,
     varied_panel,
@@ -36,7 +36,7 @@ from simulator.scene.pieces import Colour
 from simulator.scene.scene import SKINS, SLEEVES, ForeignObject, ForeignObjectKind, Hand, Lighting, Sensor, Setting
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, outline_px, project
-from vision.layout.pieces import Ink
+from vision.layout.pieces import Ink, Surface
 from vision.layout.table import TableLayout
 from vision.sampling import TONE_CURVE, linear_light
 
@@ -75,8 +75,13 @@ class LabelledPicture:
 
     @property
     def half_mm(self) -> FloatArray:
-        """Half the width and the depth of the board, or of the sheet's grid."""
-        return half_mm(self.layout.board)
+        """Half the width and the depth of the board, of the sheet's grid, or of the tray."""
+        return half_mm(self.surface)
+
+    @property
+    def surface(self) -> Surface:
+        """The board, the sheet or the tray."""
+        return self.layout.surfaces[0]
 
 
 Change = Callable[[LabelledPicture, np.random.Generator], LabelledPicture]
@@ -85,7 +90,7 @@ LightChange = Callable[[FloatImage, LabelledPicture, np.random.Generator], Float
 
 def _board_px(picture: LabelledPicture, shares: Sequence[tuple[float, float]]) -> FloatArray:
     """Project points of the board, given as shares of its half width and half depth."""
-    points = [[*(picture.half_mm * share), picture.layout.board.height_mm] for share in np.asarray(shares)]
+    points = [[*(picture.half_mm * share), picture.surface.height_mm] for share in np.asarray(shares)]
     return project(picture.camera, picture.pose, points)
 
 
@@ -98,7 +103,7 @@ def with_reflection(
     light: FloatImage, picture: LabelledPicture, rng: np.random.Generator, kind: PanelKind, finish: str
 ) -> FloatImage:
     """A lamp or a window, mirrored by the board or the sheet, which has that finish, and what lies around it."""
-    height_mm, pose = picture.layout.board.height_mm, picture.pose
+    height_mm, pose = picture.surface.height_mm, picture.pose
     target = np.array([*(rng.uniform(-0.85, 0.85, 2) * picture.half_mm), height_mm])
     panel = varied_panel(rng, kind, pose.camera_position_mm, target)
     surface = replace(FINISHES[finish], seed=int(rng.integers(1 << 30)))
@@ -112,7 +117,7 @@ def with_reflection(
 
 def with_stains(light: FloatImage, picture: LabelledPicture, rng: np.random.Generator, strength: float) -> FloatImage:
     """Use and dirt: rings of cups, blotches, creases and scratches on board or paper, not on pieces."""
-    half, board = picture.half_mm, picture.layout.board
+    half, board = picture.half_mm, picture.surface
     scale = 3.0
     size = tuple(int(value) for value in np.ceil(2.2 * half * scale))
     left = np.ones((size[1], size[0], 3), dtype=np.float32)
@@ -193,7 +198,7 @@ def _exposure(picture: LabelledPicture) -> float:
     outline = np.round(_board_px(picture, [(-1, -1), (1, -1), (1, 1), (-1, 1)])).astype(np.int32)
     mask = np.zeros(picture.image.shape[:2], dtype=np.uint8)
     cv2.fillConvexPoly(mask, outline, 255)
-    usual = PAPER_LIGHT if isinstance(picture.layout.board.pieces, Ink) else ORDINARY_LIGHT
+    usual = PAPER_LIGHT if isinstance(picture.surface.pieces, Ink) else ORDINARY_LIGHT
     inside = picture.image[mask > 0]
     return float(np.clip(np.median(linear_light(inside)) / usual, 0.05, 2.0)) if len(inside) else 1.0
 
@@ -305,9 +310,9 @@ def with_hand(
 ) -> LabelledPicture:
     """Render a hand over the board, from any side; ``is_open``: it lies flat."""
     half = picture.half_mm
-    hand = reaching_hand(rng, picture.layout.board.height_mm, 0.75, half, skin, sleeve)
+    hand = reaching_hand(rng, picture.surface.height_mm, 0.75, half, skin, sleeve)
     if is_open:
-        hand = resting(hand, picture.layout.board.height_mm)
+        hand = resting(hand, picture.surface.height_mm)
     setting, image = _setting(picture), picture.image.copy()
     shade = shade_table(np.full(3, float(rng.uniform(SHADOW_LEFT, 1.0))))
     paint_hand_shadow(setting, image, hand, [shade], _board_side_px(picture) / (2 * float(half[0])))
@@ -330,7 +335,7 @@ def with_object(picture: LabelledPicture, rng: np.random.Generator, kind: str) -
     places = [rng.uniform(-0.95, 0.95, 2) * half for _ in range(60)] if kind != "cup" else []
     clear = [at for at in places if not len(blocks) or np.linalg.norm(blocks - at, axis=1).min() > 26 + 1.5 * radius]
     if clear:
-        (x, y), base = clear[0], layout.board.height_mm
+        (x, y), base = clear[0], picture.surface.height_mm
     else:
         away, along = half[0] + radius + float(rng.uniform(100.0, 130.0)), float(rng.uniform(-100.0, 100.0))
         (x, y), base = ((away, along), (-away, along))[int(rng.integers(2))], 0.0
@@ -350,8 +355,7 @@ def _with_things(picture: LabelledPicture, things: Sequence[ForeignObject]) -> L
 
 def covered_by(picture: LabelledPicture, rng: np.random.Generator, kind: ForeignObjectKind) -> LabelledPicture:
     """Something that lies still over part of the board and over pieces."""
-    base_mm = top_mm(picture.layout)
-    return _with_things(picture, varied_coverings(rng, kind, picture.half_mm, base_mm))
+    return _with_things(picture, varied_coverings(rng, kind, picture.half_mm, draped_mm(picture.surface)))
 
 
 def cluttered(picture: LabelledPicture, rng: np.random.Generator) -> LabelledPicture:

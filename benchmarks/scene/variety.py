@@ -32,8 +32,7 @@ from simulator.scene.scene import (
 )
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import BlockPieces, GridSurface
-from vision.layout.table import TableLayout
+from vision.layout.pieces import BlockPieces, GridSurface, Tray, top_mm
 
 PanelKind = Literal["lamp shade", "window", "ceiling grid"]
 
@@ -324,16 +323,14 @@ def _triple(values: FloatArray) -> tuple[float, float, float]:
     return x, y, z
 
 
-def half_mm(board: GridSurface) -> FloatArray:
-    """Return half the width and the depth of a board, or of a sheet's grid."""
-    return np.array([board.columns, board.rows]) * board.cell_mm / 2
+def half_mm(surface: GridSurface | Tray) -> FloatArray:
+    """Return half the width and the depth of a board, of a sheet's grid, or of a tray."""
+    return np.array([surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm]) / 2
 
 
-def top_mm(layout: TableLayout) -> float:
-    """Return the height of what stands on a table's board, at most 40 mm, for a covering to lie on."""
-    solid = layout.board.solid_at(layout.places[0])
-    level = layout.board.height_mm if solid is None else float(solid.corners_mm()[:, 2].max())
-    return min(level, layout.board.height_mm + 40.0) + 0.5
+def draped_mm(surface: GridSurface | Tray) -> float:
+    """Return the height at which a covering lies: on what stands there, at most 40 mm above the surface."""
+    return min(top_mm(surface), surface.height_mm + 40.0) + 0.5
 
 
 COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card")

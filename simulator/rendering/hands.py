@@ -205,7 +205,7 @@ def _towards_light(setting: Setting) -> FloatArray:
 
 def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
     """Draw the hand's shadows, in place; ``shades`` holds one ``shade_table`` for each lamp."""
-    ground = setting.layout.board.height_mm
+    ground = setting.layout.surfaces[0].height_mm
     # a sleeve's shadow is its forearm's
     *limbs, forearm = _limbs_of(replace(hand, sleeve=None))
     fingers_and_palm = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])

@@ -27,8 +27,8 @@ from benchmarks.scene.variety import (
     FINISHES,
     MIRRORED,
     PanelKind,
+    draped_mm,
     half_mm,
-    top_mm,
     varied_clutter,
     varied_coverings,
     varied_panel,
@@ -111,7 +111,9 @@ def _with_panel(draft: Draft, rng: np.random.Generator, kind: PanelKind, finish:
 def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind) -> Draft:
     """Something that lies still over part of the board, and over pieces."""
     layout = stress_layout(draft.game)
-    return replace(draft, things=(*draft.things, *varied_coverings(rng, kind, half_mm(layout.board), top_mm(layout))))
+    return replace(
+        draft, things=(*draft.things, *varied_coverings(rng, kind, half_mm(layout.board), draped_mm(layout.board)))
+    )
 
 
 def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
