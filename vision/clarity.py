@@ -1,8 +1,9 @@
 """How clear a picture is as a whole: whether it is too dark, too bright, hazy or blurred to show what differs little.
 
 Every picture of a table shows something nearly black and something nearly white: markers are both. Fog, breath or a
-smudge on the lens adds light everywhere, and black becomes grey. In too little light, white is dark, or a camera that
-makes up for it adds noise. An edge's width is its contrast divided by its steepest slope.
+smudge on the lens adds light everywhere, and black becomes grey. That light is taken away (He, Sun and Tang 2009),
+which makes noise stronger. In too little light, white is dark, or a camera that makes up for it adds noise. An
+edge's width is its contrast divided by its steepest slope.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import cv2
 import numpy as np
 
 from common.phrases import Phrase
-from vision.frame import Image
+from vision.frame import FloatArray, Image
+from vision.opencv import as_grey
 from vision.reading import HindranceKind
-from vision.sampling import MAD_TO_SIGMA, linear_light, quantile
+from vision.sampling import MAD_TO_SIGMA, linear_light, linear_light_table, quantile
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,12 @@ class ClarityLimits:
     """
     most_black: float = 0.3
     """Linear light of the darkest things, as a share of the brightest, above which a picture is hazy. Lower: thinner
-    haze is named.
+    haze is named, and taken away.
+    """
+    least_levels: float = 5.0
+    """Difference between the brightest and the darkest things, in grey levels, below which nothing is seen at all."""
+    black: float = 0.03
+    """Linear light of the darkest things, as a share of the brightest, without haze. Higher: less light is taken away.
     """
     widest_edge_px: float = 4.0
     """Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher: allows more blur."""
@@ -83,9 +90,14 @@ REMEDIES: Mapping[HindranceKind, tuple[Phrase, Phrase]] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Clarity:
-    """What is measured in one picture in grey levels, (rows, columns), uint8."""
+    """What is measured in one picture, (rows, columns) or (rows, columns, 3), uint8."""
 
-    grey: Image
+    image: Image
+
+    @cached_property
+    def grey(self) -> Image:
+        """The picture in grey levels, (rows, columns), uint8."""
+        return as_grey(self.image)
 
     @cached_property
     def mean_level(self) -> float:
@@ -95,11 +107,28 @@ class Clarity:
     @cached_property
     def extremes(self) -> tuple[float, float]:
         """The grey levels of the darkest and the brightest things."""
-        levels = self.grey[::_APART_PX, ::_APART_PX].ravel().astype(np.float64)
-        return (
-            float(quantile(levels, _LIMITS.extreme_share)),
-            float(quantile(levels, 1 - _LIMITS.extreme_share)),
-        )
+        darkest, brightest = _extremes(self.grey)
+        return float(darkest), float(brightest)
+
+    @cached_property
+    def is_hazy(self) -> bool:
+        """Whether there is light even on the darkest things."""
+        darkest, brightest = self.extremes
+        black, white = linear_light(np.array([[darkest, brightest]], dtype=np.uint8))[0]
+        return brightest - darkest >= _LIMITS.least_levels and bool(black > _LIMITS.most_black * white)
+
+    def without_haze(self, image: Image) -> Image:
+        """Return a colour picture taken at about the same time without the light that haze adds."""
+        if not self.is_hazy:
+            return image
+        darkest, brightest = linear_light(
+            np.array([_extremes(image[..., channel]) for channel in range(3)], dtype=np.uint8)
+        ).T
+        added = np.maximum((darkest - _LIMITS.black * brightest) / (1 - _LIMITS.black), 0.0)
+        table = linear_light_table()
+        cleared = (table[:, None] - added) * brightest / (brightest - added)
+        levels = np.interp(cleared, table, np.arange(table.size))
+        return np.asarray(cv2.LUT(image, np.round(levels)[None].astype(np.uint8)))
 
     @cached_property
     def noise(self) -> float:
@@ -129,9 +158,14 @@ class Clarity:
             return HindranceKind.DARK
         if self.mean_level > _LIMITS.brightest:
             return HindranceKind.GLARE
-        black, white = linear_light(np.array([[darkest, brightest]], dtype=np.uint8))[0]
-        if self.edge_px is not None and black > _LIMITS.most_black * white:
+        if self.is_hazy:
             return HindranceKind.HAZE
         if self.edge_px is not None and self.edge_px > _LIMITS.widest_edge_px:
             return HindranceKind.BLUR
         return HindranceKind.DARK if self.noise > _LIMITS.most_noise * max(brightest - darkest, 1.0) else None
+
+
+def _extremes(levels: Image) -> tuple[FloatArray, FloatArray]:
+    """Return the levels of the darkest and of the brightest things in one channel."""
+    some = levels[::_APART_PX, ::_APART_PX].ravel().astype(np.float64)
+    return quantile(some, _LIMITS.extreme_share), quantile(some, 1 - _LIMITS.extreme_share)

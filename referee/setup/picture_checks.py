@@ -38,7 +38,7 @@ _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200,
 def picture_findings(frame: Frame) -> Iterator[Finding]:
     """Report a picture's size, brightness, sharpness and share of glare."""
     height, width = frame.image.shape[:2]
-    clarity = Clarity(as_grey(frame.image))
+    clarity = Clarity(frame.image)
     trouble = clarity.trouble
     if trouble is HindranceKind.HAZE:
         yield Finding.note(Phrase("light"), *REMEDIES[trouble])

@@ -7,6 +7,7 @@ import pytest
 from vision.clarity import Clarity
 from vision.frame import FloatArray
 from vision.reading import HindranceKind
+from vision.sampling import linear_light, linear_light_table
 
 
 def tiles(seed: int = 1) -> FloatArray:
@@ -18,6 +19,21 @@ def tiles(seed: int = 1) -> FloatArray:
 
 def trouble(levels: FloatArray) -> HindranceKind | None:
     return Clarity(np.clip(np.round(levels), 0, 255).astype(np.uint8)).trouble
+
+
+def test_haze_is_taken_away_and_a_clear_picture_stays_as_it_is() -> None:
+    image = np.stack([tiles()] * 3, axis=-1).round().clip(0, 255).astype(np.uint8)
+    assert Clarity(image).without_haze(image) is image
+    light = linear_light(image)
+    light = np.asarray(0.4 * light + 0.4, dtype=np.float32)
+    hazy = np.interp(light, linear_light_table(), np.arange(256)).round().astype(np.uint8)
+    clear = Clarity(hazy).without_haze(hazy)
+    assert Clarity(hazy).trouble is HindranceKind.HAZE
+    assert Clarity(clear).trouble is None
+    ratio = [
+        float(np.quantile(linear_light(one), 0.5) / np.quantile(linear_light(one), 0.95)) for one in (image, clear)
+    ]
+    assert ratio[0] == pytest.approx(ratio[1], abs=0.06)
 
 
 def test_a_clear_picture_has_no_trouble_in_dimmer_and_in_brighter_light() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
+from vision.clarity import Clarity
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import MarkerLayout, Surface
@@ -21,10 +22,10 @@ from vision.surface.paper import PaperShape
 class SurfaceView:
     """One surface in one picture.
 
-    ``image`` is the picture as the camera took it. ``pose`` is the surface's pose in the camera's frame; it stays the
-    same object while nothing moves, so that results that depend on it can be cached. ``time_s`` is the frame's time.
-    ``markers`` are those that gave the pose; their paper serves as a white reference. ``shape`` is the shape of a bent
-    sheet, ``None`` for flat surfaces.
+    ``image`` is the picture as the camera took it, but without haze; ``clarity`` is that of the whole picture, haze
+    and all. ``pose`` is the surface's pose in the camera's frame; it stays the same object while nothing moves, so that
+    results that depend on it can be cached. ``time_s`` is the frame's time. ``markers`` are those that gave the pose;
+    their paper serves as a white reference. ``shape`` is the shape of a bent sheet, ``None`` for flat surfaces.
     """
 
     image: Image
@@ -34,6 +35,7 @@ class SurfaceView:
     time_s: float = 0.0
     markers: MarkerLayout | None = None
     shape: PaperShape | None = None
+    clarity: Clarity | None = None
 
 
 @dataclass(frozen=True, eq=False)

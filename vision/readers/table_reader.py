@@ -29,7 +29,7 @@ from vision.locating.markers import MarkerDetector, SharedPicture
 from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings
-from vision.opencv import as_colour, as_grey
+from vision.opencv import as_colour
 from vision.readers.probabilities import at_most_empty, empty_place, most_log_odds, occupied_place
 from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
@@ -123,11 +123,6 @@ class Stages:
     def occlusions(self) -> Sequence[Occlusion]:
         """Everything that covers the surface besides its pieces, largest first."""
         return self.evidence.occlusions
-
-    @functools.cached_property
-    def clarity(self) -> Clarity:
-        """How clear the whole picture is."""
-        return Clarity(as_grey(self.view.image))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +246,9 @@ class SurfaceReader:
         if not unseen:
             return {}
         glare = dict(zip(self.surface.places, stages.evidence.places["glare"].tolist(), strict=True))
-        usual = stages.clarity.trouble or (HindranceKind.GLARE if any(glare.values()) else HindranceKind.OBJECT)
+        usual = (stages.view.clarity or Clarity(stages.view.image)).trouble or (
+            HindranceKind.GLARE if any(glare.values()) else HindranceKind.OBJECT
+        )
         return {place: HindranceKind.GLARE if glare[place] else usual for place in unseen}
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
@@ -418,7 +415,7 @@ class PartReader:
         self._refined_pose: tuple[Pose, Pose | None, float] | None = None
         self._tracked: TrackedTable | None = None
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
-        self._measured: tuple[HindranceKind | None, float] = (None, -math.inf)
+        self._measured: tuple[Clarity, float] | None = None
         self._frames_untracked = 0
         self._afresh: frozenset[str] = frozenset()
         self._places_of_pieces = frozenset(
@@ -602,7 +599,9 @@ class PartReader:
     def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
         if self._pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
-        return SurfaceView(image, self._camera, self._pose, surface, time_s, self.layout.markers)
+        clarity, markers = self._clarity(image, time_s), self.layout.markers
+        clear = clarity.without_haze(image)
+        return SurfaceView(clear, self._camera, self._pose, surface, time_s, markers, clarity=clarity)
 
     def reading(
         self,
@@ -623,12 +622,15 @@ class PartReader:
             hindrances += self._trouble(frame)
         return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
 
+    def _clarity(self, image: Image, time_s: float) -> Clarity:
+        """Return how clear the picture is, or was up to ``clarity_s`` seconds ago."""
+        if self._measured is None or not 0 <= time_s - self._measured[1] < _SETTINGS.clarity_s:
+            self._measured = Clarity(image), time_s
+        return self._measured[0]
+
     def _trouble(self, frame: Frame) -> tuple[Hindrance, ...]:
-        """Return what is wrong with the whole picture, or was up to ``clarity_s`` seconds ago."""
-        kind, measured_s = self._measured
-        if not 0 <= frame.time_s - measured_s < _SETTINGS.clarity_s:
-            kind = Clarity(as_grey(frame.image)).trouble
-            self._measured = kind, frame.time_s
+        """Return what is wrong with the whole picture."""
+        kind = self._clarity(frame.image, frame.time_s).trouble
         return () if kind is None else (Hindrance(kind, joined(REMEDIES[kind], ": ")),)
 
     def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
