@@ -4,12 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 from common.phrases import Phrase, capitalized, chained, either, joined, listed, without_stop
 from engine.values import Breach, Place
+from vision.reading import HindranceKind
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3
 PUT_RIGHT = Phrase("Thank you. The board is right again.")
 UNCHANGED = Phrase("Nothing has changed.")
 NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
+_OR_SAY = Phrase("or say what stands there (./run table correct).")
 SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 
 
@@ -132,15 +134,28 @@ def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     )
 
 
-def stalled(places: Sequence[Place], seconds: float) -> str:
-    """Some places have been unreadable for long, while everything else is in sight."""
+BAD_LIGHT = (HindranceKind.DARK, HindranceKind.GLARE, HindranceKind.HAZE, HindranceKind.BLUR)
+"""What a lamp, a cloth or a turn of the lens puts right."""
+
+
+def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None = None) -> str:
+    """Some places have been unreadable for long; ``why``: in bad light."""
+    said = listed(places)
+    if why is HindranceKind.DARK:
+        return Phrase("It is too dark to see {places}. Turn on a lamp, {or_say}", said, _OR_SAY)
+    if why is HindranceKind.GLARE:
+        return Phrase("The light is too bright to see {places}. Turn the lamp away, {or_say}", said, _OR_SAY)
+    if why is HindranceKind.HAZE:
+        return Phrase("The picture is too hazy to show {places}. Wipe the lens, {or_say}", said, _OR_SAY)
+    if why is HindranceKind.BLUR:
+        return Phrase("The picture is too blurred to show {places}. Turn the lens, {or_say}", said, _OR_SAY)
     return either(
         len(places) == 1,
         "I have not been able to read {places} for {seconds} seconds, so I go on without it. "
         "Please clear it, or say what stands there (./run table correct).",
         "I have not been able to read {places} for {seconds} seconds, so I go on without them. "
         "Please clear them, or say what stands there (./run table correct).",
-        listed(places),
+        said,
         f"{seconds:.0f}",
     )
 

@@ -15,7 +15,7 @@ from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.rolling import awaits_roll
-from referee.judge.sentences import stalled
+from referee.judge.sentences import BAD_LIGHT, stalled
 from referee.judge.settings import Trigger
 from referee.judge.stability import BLOCKING_KINDS, StabilityFilter, StableView, blocking_hindrance
 from referee.judge.starts import usual_appearance
@@ -97,7 +97,9 @@ class TableView(Generic[StateT, TurnT]):
         to_ask = tuple(place for place in unclear if place not in settled)
         if not to_ask:
             return None
-        sentence = stalled(to_ask, self._settings.stall_s)
+        causes = {*(reading.places[place].hidden_by for place in to_ask), *(one.kind for one in reading.hindrances)}
+        why = next((kind for kind in BAD_LIGHT if kind in causes), None)
+        sentence = stalled(to_ask, self._settings.stall_s, why)
         expected = {place: believed[place] for place in to_ask}
         return Verdict(
             VerdictKind.AMBIGUOUS, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected

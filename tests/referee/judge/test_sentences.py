@@ -4,6 +4,7 @@ import pytest
 
 from engine.values import Breach
 from referee.judge import sentences
+from vision.reading import HindranceKind
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,16 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         (
             sentences.stalled(["a1", "b2"], 30),
             "I have not been able to read a1 and b2 for 30 seconds, so I go on without ",
+        ),
+        (
+            sentences.stalled(["a1", "b2"], 30, HindranceKind.DARK),
+            "It is too dark to see a1 and b2. Turn on a lamp, or s",
+        ),
+        (sentences.stalled(["a1"], 30, HindranceKind.GLARE), "The light is too bright to see a1. Turn the lamp away, "),
+        (sentences.stalled(["a1"], 30, HindranceKind.HAZE), "The picture is too hazy to show a1. Wipe the lens, or s"),
+        (
+            sentences.stalled(["a1"], 30, HindranceKind.BLUR),
+            "The picture is too blurred to show a1. Turn the lens, or ",
         ),
         (sentences.turn_waits("Warm moves.", 1), "Warm moves, or another turn, if the turn ends here."),
         (sentences.turn_waits("Warm moves.", 2), "Warm moves, or one of 2 other turns, if the turn ends here."),

@@ -20,6 +20,7 @@ from referee.session.service import LoopPorts, carry_out_commands, run
 from tests.referee.service_table import START, kinds_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError, NotLocatedError
 from vision.frame import Frame
+from vision.reading import Hindrance, HindranceKind
 
 
 def test_turns_end_when_the_table_rests(table: Any, start: Any) -> None:
@@ -156,6 +157,16 @@ def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
     assert on.kinds()[-1] == "question"
     on.show(after, 2)
     assert kinds_of(on.show(after, 14, **unreadable)) == [VerdictKind.AMBIGUOUS]
+
+
+def test_dark_that_lasts_is_named_once_and_a_passing_shadow_is_not(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(stall_s=10.0)
+    dark = {"unreadable": ("e5",), "hindrances": (Hindrance(HindranceKind.DARK, "the picture is too dark"),)}
+    assert kinds_of(on.show(start, 4, **dark)) == []
+    assert kinds_of(on.show(start, 4)) == []
+    named = on.show(start, 24, **dark)
+    assert kinds_of(named) == [VerdictKind.AMBIGUOUS]
+    assert named[0].sentence.startswith("It is too dark to see e5. Turn on a lamp")
 
 
 def test_a_doubtful_square_that_probably_agrees_with_the_belief_is_not_asked_about(
