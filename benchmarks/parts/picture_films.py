@@ -134,7 +134,9 @@ class Projector:
         """Show the first shot's first picture with grey squares over the markers, at the same rate."""
         shot, markers = self._set.shots[0], self._set.layout.markers
         picture = shot.pictures[0].copy()
-        for marker_id in markers.centres_mm if shot.pose is not None else ():
+        for marker_id in markers.centres_mm:
+            if shot.pose is None:
+                break
             corners = project(shot.camera, shot.pose, markers.corners_mm(marker_id))
             middle = corners.mean(axis=0)
             covered = np.round(middle + PAINTED_OVER * (corners - middle)).astype(np.int32)

@@ -60,8 +60,8 @@ def scans_in(path: Path, *, aside: bool) -> Scans:
         after = lines.index(rows[0])
         digits = np.array(lines[after + _OPTDIGITS_PX :: _OPTDIGITS_PX + 1][: len(pictures)]).astype(np.uint8)
         first = round(len(pictures) * (1 - _ASIDE))
-        part = slice(first, None) if aside else slice(first - _ONE_WRITER)
-        pictures, digits = pictures[part], digits[part]
+        kept = slice(first, None) if aside else slice(first - _ONE_WRITER)
+        pictures, digits = pictures[kept], digits[kept]
     return {str(digit): pictures[digits == digit] for digit in range(10)}
 
 

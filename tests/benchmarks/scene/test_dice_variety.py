@@ -239,7 +239,7 @@ def test_a_loop_stays_near_its_cells(seed: int) -> None:
     assert (stroke.max(axis=0) < np.array([3.3, 2.3])).all()
 
 
-@pytest.mark.parametrize("sign", sorted(FORMS | OTHER_FORMS))
+@pytest.mark.parametrize("sign", sorted({**FORMS, **OTHER_FORMS}))
 def test_signs_stay_near_their_cell(sign: str) -> None:
     hand = Writer(np.random.default_rng(2))
     for _ in range(10):

@@ -402,7 +402,7 @@ def test_several_signs_in_a_cell_are_a_number_or_in_doubt() -> None:
                 for stroke in hand.sign(sign, 1.0):
                     points = np.round(stroke * (30, 55) + middle).astype(np.int32)
                     cv2.polylines(page, [points.reshape(-1, 1, 2)], False, (60, 40, 40), 3, cv2.LINE_AA)
-    photo = cv2.copyMakeBorder(page, 40, 40, 40, 40, cv2.BORDER_CONSTANT, value=(235, 235, 235))
+    photo = np.pad(page, ((40, 40), (40, 40), (0, 0)), constant_values=235)
     corners = ((40.0, 40.0), (520.0, 40.0), (520.0, 400.0), (40.0, 400.0))
     cells = read_handwriting(photo, TileGrid(6, 8, corners), "page.jpg")
     assert not any(cell.probability > 0.9 for row in cells for cell in row if cell.symbol in DIGITS)
