@@ -8,7 +8,8 @@ or:  python benchmarks/handwriting.py --scans MNIST_DIR --scans optdigits-orig.t
 
 With --scans, it instead counts how many digits of writers that were left out of training are read rightly, by the size
 of their cells in the picture, how honest the probabilities are, and which are certain and wrong; and how often several
-signs in a cell pass for one.
+signs in a cell pass for one. Plain sheets have no loops or broken lines, and their camera is steady; hard ones are as
+in training.
 
 Each writer is drawn from a seed outside the training set. The oddness is how far the points of the writer's signs are
 displaced, as a share of the sign's size. Some sheets are taught; others, and those of an untaught writer, are read with
@@ -23,6 +24,7 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -112,13 +114,13 @@ def calibration_error(told: npt.NDArray[np.float64], right: npt.NDArray[np.bool_
 
 
 def print_scans(name: str, scans: Scans, count: int, seed: int) -> None:
-    """Print a row for each range of sizes, from that many sheets with these digits."""
+    """Print a row for each range of sizes, from that many sheets with these digits, plain and hard ones."""
     digits, blot = [number for number, sign in enumerate(SIGNS) if sign.isdigit()], SIGNS.index(BLOT)
-    for sizes_px in _SIZES_PX:
+    for plain, sizes_px in itertools.product((True, False), _SIZES_PX):
         signs, shares = [], []
         for number in range(count):
             rng = np.random.default_rng([seed, number])
-            sheet = written_sheet(rng, SIGNS, CELL_PX, scans, seen_px=sizes_px)
+            sheet = written_sheet(rng, SIGNS, CELL_PX, scans, seen_px=sizes_px, plain=plain)
             cells = np.argwhere(np.isin(sheet.signs, [*digits, blot]))
             signs.append(sheet.signs[tuple(cells.T)])
             shares.append(np.exp(shipped().read(ink_on(sheet.flat), cells)[:, : len(SIGNS)]))
@@ -132,7 +134,8 @@ def print_scans(name: str, scans: Scans, count: int, seed: int) -> None:
             f"{(one & certain & ~right).sum()}",
             f"{passed.sum()}, {(passed & certain).sum()} of {(~one).sum():,}",
         ]
-        click.echo(f"| {name}, {sizes_px[0]:g} to {sizes_px[1]:g} px | {' | '.join(shown)} |")
+        kind = "plain" if plain else "hard"
+        click.echo(f"| {name}, {kind}, {sizes_px[0]:g} to {sizes_px[1]:g} px | {' | '.join(shown)} |")
 
 
 @click.command()

@@ -235,19 +235,21 @@ def written_sheet(
     scans: Scans = NO_SCANS,
     own: Writer | None = None,
     seen_px: tuple[float, float] = SEEN_PX,
+    *,
+    plain: bool = False,
 ) -> WrittenSheet:
     """Return a grid written by one person or many, photographed and rectified to that many pixels per cell.
 
     ``signs`` are the names: the first is an empty cell, the last a blot, which stands for any mark that is not one
     sign. Signs of ``scans`` are not drawn. ``own`` is the only writer, if given. The camera sees cells of a width
-    within ``seen_px``.
+    within ``seen_px``. A plain sheet has no loops or broken lines, and its camera is steady and has little noise.
     """
     sheet = _printed(rng)
     hand = Writer(rng, rng.uniform(0.4, 1.5)) if own is None else own
     by_many = rng.random() < 0.5 and own is None
     written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     filled = rng.uniform(0.3, 0.95)
-    loops = loops_of(rng, int(rng.choice([0, 0, 1, 2, 3, 4])))
+    loops = loops_of(rng, 0 if plain else int(rng.choice([0, 0, 1, 2, 3, 4])))
     ink, width = _ink(rng), rng.uniform(0.028, 0.1)
     faithful = _USUALLY if own is None else _FAITHFUL
     blot = len(signs) - 1
@@ -277,7 +279,7 @@ def written_sheet(
                     _paste(layer, scan[int(rng.integers(len(scan)))], middle + away, size, rng)
             if not parts:
                 _draw(layer, hand.blot(), middle, wide)
-            elif rng.random() < _BROKEN:
+            elif not plain and rng.random() < _BROKEN:
                 _break(layer, middle, rng)
             if rng.random() < 0.1:
                 # another pen
@@ -294,10 +296,12 @@ def written_sheet(
     _inked(sheet, cover, ink, rng)
     if not same_pen:
         _inked(sheet, ring, _ink(rng), rng)
-    return WrittenSheet(_photographed(rng, sheet, cell_px, seen_px), written, loops)
+    return WrittenSheet(_photographed(rng, sheet, cell_px, seen_px, plain=plain), written, loops)
 
 
-def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int, sizes_px: tuple[float, float]) -> Image:
+def _photographed(
+    rng: np.random.Generator, sheet: FloatImage, cell_px: int, sizes_px: tuple[float, float], *, plain: bool
+) -> Image:
     """Return the sheet as a camera sees it, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(*np.log(sizes_px))))
@@ -320,10 +324,10 @@ def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int, siz
     picture = cv2.warpPerspective(light, to_picture, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     sharpness = rng.uniform(0.2, 0.85)
     picture = cv2.GaussianBlur(picture, (0, 0), sharpness) if sharpness > 0.3 else picture
-    if rng.random() < _SHAKEN:
+    if not plain and rng.random() < _SHAKEN:
         picture = cv2.filter2D(picture, -1, _shake(rng))
     picture = picture * _lamp(rng, picture.shape[:2])
-    noise = rng.uniform(0.001, 0.02) if rng.random() > _NOISY else rng.uniform(0.02, 0.05)
+    noise = rng.uniform(0.001, 0.02) if plain or rng.random() > _NOISY else rng.uniform(0.02, 0.05)
     picture = picture + rng.standard_normal(picture.shape, dtype=np.float32) * noise * np.sqrt(
         np.clip(picture, 0.02, 1)
     )

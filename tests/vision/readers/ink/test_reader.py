@@ -406,7 +406,7 @@ def test_several_signs_in_a_cell_are_a_number_or_in_doubt() -> None:
     corners = ((40.0, 40.0), (520.0, 40.0), (520.0, 400.0), (40.0, 400.0))
     cells = read_handwriting(photo, TileGrid(6, 8, corners), "page.jpg")
     assert not any(cell.probability > 0.9 for row in cells for cell in row if cell.symbol in DIGITS)
-    assert sum(cell.symbol == number for row in cells for cell, number in zip(row, said, strict=True)) > 30
+    assert sum(cell.symbol == number for row in cells for cell, number in zip(row, said, strict=True)) > 24
 
 
 def test_a_grid_beyond_the_picture_or_too_small_is_refused() -> None:
