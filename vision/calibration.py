@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,26 @@ from common.phrases import Phrase, as_sentence, either
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
-from vision.opencv import CameraFit, aruco_dictionary, as_colour, as_grey, detect_charuco, fit_camera, refine_saddles
+from vision.locating.markers import MarkerDetector, SharedPicture, picture_is_mirrored
+from vision.opencv import (
+    RADIAL_TERMS,
+    CameraFit,
+    aruco_dictionary,
+    as_colour,
+    as_grey,
+    detect_charuco,
+    fit_camera,
+    refine_saddles,
+)
 
 _SPEC = re.compile(r"(?i:charuco):(\d+)(?i:x)(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)")
 _EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
 _FEWEST_CORNERS = 8
 """Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
+_FEWEST_MARKERS = 4
+"""Minimum number of a board's markers from which to tell which board it is, or whether it is mirrored."""
+_LEAST_GAINS = (0.95, 0.85)
+"""Share of the error that a third radial term, and then the rational model, may leave. Higher: they are used more."""
 _FEWEST_VIEWS = 5
 """Minimum number of pictures used. With fewer, the calibration should be repeated."""
 _LARGEST_ERROR_PX = 0.5
@@ -148,6 +162,9 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     sightings = [find_board(image, spec) for image in images]
     usable = [sighting for sighting in sightings if sighting.is_enough]
     if len(usable) < 3:
+        poor = (image for image, sighting in zip(images, sightings, strict=True) if not sighting.is_enough)
+        if (mismatch := next(filter(None, (board_mismatch(image, spec) for image in poor)), None)) is not None:
+            raise CalibrationError("no calibration: {mismatch}", mismatch)
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
         raise CalibrationError(
             "{usable} of {images} pictures show enough of the board {format_board} (corners seen: "
@@ -201,6 +218,44 @@ def find_board(image: Image, spec: CharucoBoardSpec) -> BoardCorners:
     return BoardCorners(refine_saddles(grey, best.corners_px, window), best.ids)
 
 
+def board_mismatch(image: Image, spec: CharucoBoardSpec) -> Phrase | None:
+    """Say why a picture that shows a board's markers does not show this board: it is mirrored, or has other squares.
+
+    ``None`` if too few of the dictionary's markers are in it, or nothing of this explains it.
+    """
+    shared, finder = SharedPicture(image), MarkerDetector(spec.dictionary)
+    seen, mirrored = (
+        {marker.marker_id for marker in picture.find(finder, MarkerDetector.plain)}
+        for picture in (shared, shared.mirror_image)
+    )
+    if len(mirrored) > max(len(seen), _FEWEST_MARKERS - 1):
+        return picture_is_mirrored()
+    if len(seen) < _FEWEST_MARKERS:
+        return None
+    # the last marker of a board may be out of sight
+    squares = [2 * max(seen) + more for more in range(2, 6)]
+    boards = [
+        replace(spec, columns=columns, rows=total // columns)
+        for total in squares
+        for columns in range(3, total // 3 + 1)
+        if total % columns == 0
+    ]
+    counts = [len(find_board(image, board).ids) for board in (spec, *boards)]
+    best = int(np.argmax(counts))
+    if best == 0 or counts[best] < _FEWEST_CORNERS:
+        return None
+    other = boards[best - 1]
+    return Phrase(
+        "the board in the picture has {columns} x {rows} squares, not {other_columns} x {other_rows}; use the other "
+        "board, or describe this one: --board {board}",
+        columns=other.columns,
+        rows=other.rows,
+        other_columns=spec.columns,
+        other_rows=spec.rows,
+        board=format_board(other),
+    )
+
+
 def _fit_without_outliers(
     usable: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]
 ) -> tuple[CameraFit, list[BoardCorners]]:
@@ -219,12 +274,13 @@ def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[
     points = [spec.corners_mm(sighting.ids) for sighting in sightings]
     pixels = [sighting.corners_px for sighting in sightings]
     try:
-        simple = fit_camera(points, pixels, size, third_radial=False)
-        full = fit_camera(points, pixels, size, third_radial=True)
+        simple, *others = (fit_camera(points, pixels, size, radial_terms=terms) for terms in RADIAL_TERMS)
     except ValueError as wrong:
         raise CalibrationError("no camera fits these pictures: {wrong}", wrong) from wrong
-    # k3 distorts the picture's corners badly where no corner was seen, so it is only kept if it reduces the error
-    return full if full.error_px < 0.95 * simple.error_px else simple
+    # further terms distort the picture's corners badly where no corner was seen, so they must reduce the error
+    for fit, needed in zip(others, _LEAST_GAINS, strict=True):
+        simple = fit if fit.error_px < needed * simple.error_px else simple
+    return simple
 
 
 def _views(
@@ -274,12 +330,14 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
         reasons.append(
             Phrase(
                 "the corners are {error_px} pixels off on average; at most {largest_error_px} is "
-                "acceptable; hold the board still and flat, check its measurements, and keep the focus fixed",
+                "acceptable; hold the board still and flat, check its measurements, and keep the focus fixed; "
+                "a fish-eye lens may see 150 degrees at most",
                 f"{fit.error_px:.2f}",
                 _LARGEST_ERROR_PX,
             )
         )
-    tilted = [view for view in used if (view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
+    # as it is listed: without decimals
+    tilted = [view for view in used if round(view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
     if len(tilted) < 3:
         reasons.append(
             either(

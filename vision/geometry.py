@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray
+from vision.opencv import undistort_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +71,10 @@ def project(camera: CameraModel, pose: Pose, points_mm: npt.ArrayLike) -> FloatA
 
 def back_project(camera: CameraModel, pose: Pose, pixels: npt.ArrayLike, height_mm: float) -> FloatArray:
     """Return the world points, shape (n, 3), at ``height_mm`` seen at distorted ``pixels`` of shape (n, 2)."""
-    points = np.asarray(pixels, dtype=np.float64).reshape(-1, 1, 2)
+    points = np.asarray(pixels, dtype=np.float64).reshape(-1, 2)
     if len(points) == 0:
         return np.zeros((0, 3), dtype=np.float64)
-    rays = np.asarray(cv2.undistortPoints(points, camera.matrix, camera.distortion), dtype=np.float64).reshape(-1, 2)
+    rays = undistort_points(points, camera.matrix, camera.distortion)
     directions = np.column_stack([rays, np.ones(len(rays))]) @ pose.rotation
     centre = pose.camera_position_mm
     scale = (height_mm - centre[2]) / directions[:, 2]

@@ -76,10 +76,16 @@ def refine_saddles(grey: Image, corners_px: FloatArray, half_window_px: int) -> 
 
 
 def undistort_points(pixels: FloatArray, matrix: FloatArray, distortion: FloatArray) -> FloatArray:
-    """Undistort pixels of shape (n, 2) to normalised (x/z, y/z) camera coordinates, shape (n, 2)."""
+    """Undistort pixels of shape (n, 2) to normalised (x/z, y/z) camera coordinates, shape (n, 2).
+
+    OpenCV's usual five rounds are too few for a fish-eye lens.
+    """
     if len(pixels) == 0:
         return points_2d(None)
-    return points_2d(cv2.undistortPoints(pixels.reshape(-1, 1, 2), matrix, distortion))
+    points, criteria = pixels.reshape(-1, 1, 2), (cv2.TERM_CRITERIA_COUNT + cv2.TERM_CRITERIA_EPS, 100, 1e-6)
+    if hasattr(cv2, "undistortPointsIter"):
+        return points_2d(cv2.undistortPointsIter(points, matrix, distortion, np.eye(3), np.eye(3), criteria))
+    return points_2d(cv2.undistortPoints(points, matrix, distortion, criteria=criteria))
 
 
 def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
@@ -145,26 +151,31 @@ class CameraFit:
     rotation_vectors: tuple[FloatArray, ...]
 
 
-def fit_camera(
-    points_mm: Sequence[FloatArray], pixels: Sequence[FloatArray], size: tuple[int, int], *, third_radial: bool
-) -> CameraFit:
-    """Fit a pinhole camera with radial and tangential distortion to views of a flat board (Zhang 2000).
+RADIAL_TERMS = {2: (cv2.CALIB_FIX_K3, 5), 3: (0, 5), 6: (cv2.CALIB_RATIONAL_MODEL, 8)}
+"""The flags and the number of coefficients of a model of lens distortion, by its radial terms."""
 
-    ``points_mm`` are (n, 3) and ``pixels`` (n, 2) for each view, ``size`` is (width, height). Without ``third_radial``
-    k3 stays zero. Raises ValueError when the views do not determine a camera.
+
+def fit_camera(
+    points_mm: Sequence[FloatArray], pixels: Sequence[FloatArray], size: tuple[int, int], *, radial_terms: int
+) -> CameraFit:
+    """Fit a camera with radial and tangential distortion to views of a flat board (Zhang 2000).
+
+    ``points_mm`` are (n, 3) and ``pixels`` (n, 2) for each view, ``size`` is (width, height). ``radial_terms`` are 2,
+    3, or the 6 of the rational model, which also describes a fish-eye lens. Raises ValueError when the views do not
+    determine a camera.
     """
-    flags = 0 if third_radial else cv2.CALIB_FIX_K3
+    flags, count = RADIAL_TERMS[radial_terms]
     objects: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 3) for view in points_mm]
     images: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 2) for view in pixels]
     try:
         error, matrix, distortion, rotations, _, _, _, view_errors = cv2.calibrateCameraExtended(
-            objects, images, size, np.eye(3), np.zeros(5), flags=flags
+            objects, images, size, np.eye(3), np.zeros(count), flags=flags
         )
     except cv2.error as wrong:
         raise ValueError(f"the views do not determine a camera: {wrong.err}") from wrong
     return CameraFit(
         np.asarray(matrix, dtype=np.float64),
-        np.asarray(distortion, dtype=np.float64).ravel()[:5],
+        np.asarray(distortion, dtype=np.float64).ravel()[:count],
         float(error),
         tuple(float(value) for value in np.asarray(view_errors).ravel()),
         tuple(np.asarray(r, dtype=np.float64).reshape(3) for r in rotations),

@@ -23,7 +23,7 @@ from vision.cameras import image_paths
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.images import load_image, write_image
-from vision.opencv import as_colour, planar_poses
+from vision.opencv import as_colour, planar_poses, undistort_points
 
 CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
 """The calibration board to print; it fits on A4 and letter."""
@@ -140,8 +140,8 @@ class PoseGuide:
 
     def _tilts(self, seen: calibration.BoardCorners) -> Direction | None:
         camera = self._camera
-        rays = cv2.undistortPoints(seen.corners_px.reshape(-1, 1, 2), camera.matrix, camera.distortion).reshape(-1, 2)
-        poses = planar_poses(BOARD.corners_mm(seen.ids)[:, :2], np.asarray(rays, dtype=np.float64))
+        rays = undistort_points(seen.corners_px, camera.matrix, camera.distortion)
+        poses = planar_poses(BOARD.corners_mm(seen.ids)[:, :2], rays)
         if not poses:
             return None
         rotation = Pose.from_vectors(*poses[0]).rotation
@@ -215,6 +215,8 @@ class BoardPictures:
         seen = calibration.find_board(frame.image, BOARD)
         before, self.before = self.before, seen
         if not seen.is_enough:
+            if (mismatch := calibration.board_mismatch(frame.image, BOARD)) is not None:
+                return Finding.fault(_PICTURE, mismatch)
             message = Phrase("only {count} corners of the board are seen", count=len(seen.ids))
             return Finding.note(_PICTURE, message, Phrase("bring it nearer, and keep your fingers off its squares"))
         if len(self.guide.kept) >= _MOST_PICTURES:

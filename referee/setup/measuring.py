@@ -7,7 +7,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from common.durable import write_durably
@@ -28,7 +27,7 @@ from vision.layout.table import TableLayout, layout_from_json
 from vision.locating.lines_and_markers import better_height_mm
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
-from vision.opencv import as_grey, planar_poses
+from vision.opencv import as_grey, planar_poses, undistort_points
 
 LAYOUT_FILE = "layout.json"
 SEEN_FILE = "seen.png"
@@ -256,8 +255,7 @@ def _pose_of(camera: CameraModel, board: GridSurface, corners_px: Sequence[Point
     bounds = board.bounds_mm
     left, right, near, far = bounds.left_mm, bounds.right_mm, bounds.near_mm, bounds.far_mm
     corners_mm = np.array([[left, far], [right, far], [right, near], [left, near]])
-    pixels = np.asarray(corners_px, dtype=np.float64).reshape(-1, 1, 2)
-    rays = np.asarray(cv2.undistortPoints(pixels, camera.matrix, camera.distortion), dtype=np.float64).reshape(-1, 2)
+    rays = undistort_points(np.asarray(corners_px, dtype=np.float64), camera.matrix, camera.distortion)
     for rotation, translation in planar_poses(corners_mm, rays):
         flat = Pose.from_vectors(rotation, translation)
         # The corners lie on the board's top, but the table's frame has its origin at the bottom.

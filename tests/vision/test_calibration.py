@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import some
 from vision import calibration as calibrating
 from vision.calibration import (
     BoardCorners,
@@ -27,8 +28,8 @@ from vision.calibration import (
 from vision.calibration import undistorted_preview as preview
 from vision.errors import CalibrationError
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose, back_project
-from vision.opencv import CameraFit
+from vision.geometry import CameraModel, Pose, back_project, project
+from vision.opencv import CameraFit, undistort_points
 
 BOARD = "charuco:7x5:30:22:DICT_5X5_100"
 TEXTURE_PX_PER_MM = 4
@@ -49,9 +50,9 @@ def true_camera():
     return CameraModel(matrix, np.array([-0.12, 0.03, 0.0, 0.0, 0.0]), (640, 480))
 
 
-def board_picture(angles_deg, place_mm, camera=None, blur_px=0.7):
+def board_picture(angles_deg, place_mm, camera=None, blur_px=0.7, described=BOARD, back_projected=back_project):
     camera = camera or true_camera()
-    spec = parse_board(BOARD)
+    spec = parse_board(described)
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
     board = cv2.aruco.CharucoBoard((spec.columns, spec.rows), spec.square_mm, spec.marker_mm, dictionary)
     margin = round(15 * TEXTURE_PX_PER_MM)
@@ -64,7 +65,7 @@ def board_picture(angles_deg, place_mm, camera=None, blur_px=0.7):
     pose = Pose(rotation, np.asarray(place_mm, dtype=float) - rotation @ middle)
     width, height = camera.size
     pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
-    on_board = back_project(camera, pose, pixels, 0.0)[:, :2] * TEXTURE_PX_PER_MM + margin - 0.5
+    on_board = back_projected(camera, pose, pixels, 0.0)[:, :2] * TEXTURE_PX_PER_MM + margin - 0.5
     maps = on_board.astype(np.float32).reshape(height, width, 2)
     seen = cv2.remap(
         texture,
@@ -135,6 +136,50 @@ def test_no_picture_with_the_board_is_an_error(pictures):
         calibrate([np.full((480, 640), 90, np.uint8)] * 4, BOARD)
     with pytest.raises(CalibrationError, match="check the board's description"):
         calibrate(pictures[:4], "charuco:7x5:30:22:DICT_4X4_50")
+
+
+def through_a_fish_eye(camera, pose, pixels, height_mm):
+    """Do what ``back_project`` does, for an equidistant lens; far away where it sees no table."""
+    rays = cv2.fisheye.undistortPoints(pixels[:, None].astype(float), camera.matrix, np.zeros(4))[:, 0]
+    directions = np.column_stack([rays, np.ones(len(rays))]) @ pose.rotation
+    centre = pose.camera_position_mm
+    with np.errstate(all="ignore"):
+        scale = (height_mm - centre[2]) / directions[:, 2]
+        seen = np.asarray(centre + scale[:, None] * directions)
+    return np.where(np.isfinite(seen) & (scale > 0)[:, None] & (np.abs(seen) < 1e5), seen, 1e5)
+
+
+@pytest.mark.parametrize("width_deg", some([100, 130, 150], 1))
+def test_a_fish_eye_lens_is_calibrated(width_deg):
+    focal_px = 320 / np.radians(width_deg / 2)
+    lens = CameraModel(np.array([[focal_px, 0, 319.5], [0, focal_px, 239.5], [0, 0, 1]]), np.zeros(5), (640, 480))
+    reach = np.tan(np.radians(width_deg / 2 - 25))
+    held = [
+        *(((20, 0, 5), 0, 0), ((-20, 10, 0), 0, 0), ((0, -25, 90), 0, 0), ((5, 30, 0), 1, 0), ((5, -30, 10), -1, 0)),
+        *(((-25, 20, 0), 1, 1), ((-25, -20, 5), -1, 1), ((25, 20, 0), 1, -1), ((25, -20, 0), -1, -1)),
+    ]
+    views = [
+        (tilts, (90 * across * reach, 70 * down * reach, 90 if across or down else 130)) for tilts, across, down in held
+    ]
+    pictures = [board_picture(*view, camera=lens, back_projected=through_a_fish_eye) for view in views]
+    made = calibrate(pictures, BOARD)
+    assert made.good, made.reasons
+    points = np.stack(np.meshgrid(np.linspace(100, 540, 9), np.linspace(90, 390, 7)), axis=-1).reshape(-1, 2)
+    true = cv2.fisheye.undistortPoints(points[:, None], lens.matrix, np.zeros(4))[:, 0]
+    found = undistort_points(points, made.camera.matrix, made.camera.distortion)
+    apart_deg = np.degrees(np.abs(np.arctan(np.hypot(*found.T)) - np.arctan(np.hypot(*true.T))))
+    assert apart_deg.max() < 0.3
+    flat = Pose(np.eye(3), np.array([0.0, 0.0, 1.0]))
+    assert project(made.camera, flat, np.column_stack([found, np.zeros(len(found))])) == pytest.approx(points, abs=0.05)
+
+
+def test_a_board_with_other_squares_and_a_mirrored_one_are_named(pictures):
+    other = "charuco:5x7:30:22:DICT_5X5_100"
+    turned = [board_picture(*view, described=other) for view in VIEWS[:3]]
+    with pytest.raises(CalibrationError, match=f"has 5 x 7 squares, not 7 x 5; .* describe this one: --board {other}"):
+        calibrate(turned, BOARD)
+    with pytest.raises(CalibrationError, match="no calibration: the picture is mirrored"):
+        calibrate([np.ascontiguousarray(np.fliplr(one)) for one in pictures], BOARD)
 
 
 def test_pictures_of_two_sizes_are_refused(pictures):
@@ -249,7 +294,7 @@ class Fitted:
         self.errors: dict[int, float] = {}
         self.turns: dict[int, np.ndarray] = {}
         self.error_px, self.with_k3_px = 0.2, 0.2
-        self.fitted: list[tuple[int, bool]] = []
+        self.fitted: list[tuple[int, int]] = []
         monkeypatch.setattr(calibrating, "find_board", self.find)
         monkeypatch.setattr(calibrating, "fit_camera", self.fit)
 
@@ -260,13 +305,13 @@ class Fitted:
         return BoardCorners(pixels, list(range(count)))
 
     def fit(
-        self, points: Sequence[np.ndarray], pixels: Sequence[np.ndarray], size: tuple[int, int], *, third_radial: bool
+        self, points: Sequence[np.ndarray], pixels: Sequence[np.ndarray], size: tuple[int, int], *, radial_terms: int
     ) -> CameraFit:
         assert size == SIZE
         kept = [round(float(one[0, 0]) % 40 / 0.001) if len(one) else 0 for one in pixels]
-        self.fitted.append((len(kept), third_radial))
-        error = self.with_k3_px if third_radial else self.error_px
-        distortion = np.array([0.1, 0.0, 0.0, 0.0, 0.5 if third_radial else 0.0])
+        self.fitted.append((len(kept), radial_terms))
+        error = self.error_px if radial_terms == 2 else self.with_k3_px
+        distortion = np.array([0.1, 0.0, 0.0, 0.0, 0.5 if radial_terms == 3 else 0.0])
         return CameraFit(
             np.diag([500.0, 500.0, 1.0]),
             distortion,
@@ -323,7 +368,7 @@ def test_corners_may_be_half_a_pixel_off(fitted: Fitted, error_px: float, good: 
     assert good or found.verdict.startswith("Not good enough. The corners are 0.51 pixels off on average; at most")
 
 
-@pytest.mark.parametrize(("tilt_deg", "good"), [(15.1, True), (14.9, False), (165.1, False), (164.9, True)])
+@pytest.mark.parametrize(("tilt_deg", "good"), [(14.6, True), (14.4, False), (165.6, False), (165.4, True)])
 def test_three_views_must_be_tilted(fitted: Fitted, tilt_deg: float, good: bool) -> None:
     fitted.turns = {index: np.radians([0.0, tilt_deg, 0.0]) for index in (0, 1)} | dict.fromkeys((3, 4), np.zeros(3))
     found = fitted.made(24, 24, 24, 24, 24)

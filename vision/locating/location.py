@@ -40,7 +40,16 @@ from vision.locating.lines_and_markers import (
     is_imprecise,
     refine_by_grid,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, Method, SharedPicture, ids_text
+from vision.locating.markers import (
+    FoundBy,
+    Marker,
+    MarkerDetector,
+    MarkerPatterns,
+    Method,
+    SharedPicture,
+    ids_text,
+    picture_is_mirrored,
+)
 from vision.locating.pose import (
     PoseFit,
     agrees,
@@ -413,14 +422,6 @@ def _check_not_mirrored(seen: SharedPicture, finder: MarkerDetector, wanted: fro
     )
     if len(mirrored) > len(here) and len(mirrored) >= min(2, len(wanted)):
         raise NotLocatedError("table not located: {picture_is_mirrored}", picture_is_mirrored())
-
-
-def picture_is_mirrored() -> Phrase:
-    """Say what to do about a mirrored picture."""
-    return Phrase(
-        "the picture is mirrored; switch off mirroring in the camera's program, or set camera.mirrored to true "
-        "(to false if it is true)"
-    )
 
 
 def _search_expected(patterns: MarkerPatterns, fits: Sequence[PoseFit]) -> tuple[Marker, ...]:

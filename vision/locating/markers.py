@@ -27,7 +27,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from common.phrases import either, listed
+from common.phrases import Phrase, either, listed
 from vision.errors import LayoutError
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
@@ -376,6 +376,14 @@ class Marker:
 def ids_text(ids: Sequence[int]) -> str:
     """Name markers: ``markers 0 and 2``."""
     return either(len(ids) > 1, "markers {ids}", "marker {ids}", listed(ids))
+
+
+def picture_is_mirrored() -> Phrase:
+    """Say what to do about a mirrored picture."""
+    return Phrase(
+        "the picture is mirrored; switch off mirroring in the camera's program, or set camera.mirrored to true "
+        "(to false if it is true)"
+    )
 
 
 def _sharpen(grey: Image, spread_px: float, amount: float) -> Image:
