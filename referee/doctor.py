@@ -262,6 +262,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
             ),
         )
         yield from _reader(settings, table, game)
+        yield from _remarks(settings, table)
     yield _looks(settings, load)
 
 
@@ -340,6 +341,17 @@ def _looks(settings: Settings, load: Callable[[Path], LearnedLook]) -> Finding:
             "looks", Phrase("{looks} does not show what {lacking} pieces look like", looks, listed(lacking)), remedy
         )
     return Finding.ok("looks", joined((looks, joined((joined(names, ", ") for names in known.traits), "; ")), ": "))
+
+
+def _remarks(settings: Settings, table: TableLayout) -> Iterator[Finding]:
+    """Say which pieces can be read, but not well; other checks name looks that can't be read."""
+    kind, board = reader_kind(table), table.board
+    try:
+        looks = kind.plain(board) if settings.table.looks is None else kind.load(settings.table.looks)
+    except VisionError:
+        return
+    for remark in kind.remarks(looks, board):
+        yield Finding.note("pieces", remark)
 
 
 def check_opponent(settings: Settings) -> Iterator[Finding]:

@@ -34,6 +34,12 @@ def as_lab(image: Image) -> FloatImage:
     return np.asarray(cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
 
 
+def as_lab_of_light(light: FloatArray) -> FloatArray:
+    """Convert linear light of one colour, blue-green-red from 0 to 1, shape (3,), to CIE L*a*b* of the same shape."""
+    lab = cv2.cvtColor(light.astype(np.float32)[None, None], cv2.COLOR_LBGR2Lab)
+    return np.asarray(lab[0, 0], dtype=np.float64)
+
+
 def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
     """Return OpenCV's marker dictionary of that name (``DICT_4X4_50``); raises ValueError for an unknown name."""
     number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None

@@ -14,7 +14,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from common.phrases import capitalized, counted, listed
+from common.phrases import as_sentence, capitalized, counted, listed
 from common.places import EMPTY
 from engine import registry
 from engine.api import Game
@@ -191,6 +191,8 @@ def enrol_pieces(images: Sequence[Path], positions: Sequence[str], settings: Set
     if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
         unseen = [symbol for symbol in looks.symbols if symbol not in shown]
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
+    for remark in kind.remarks(looks, table.board):
+        say(as_sentence(remark))
     if lacking := missing_traits(looks, game.looks):
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
 

@@ -205,11 +205,13 @@ def _check_set_up(table: TableSetup, answer: str) -> StepResult:
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
         return StepResult((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
+    remarks: list[str] = []
     for looks in learned[-1:]:
         reader_kind(layout).save(looks, table.folder / LOOKS_FILE)
+        remarks += reader_kind(layout).remarks(looks, layout.board)
     table.belief, table.reader = belief, reader if table.has_board else None
     return StepResult(
-        (Finding.ok(_SET_UP, verdict.sentence), *(Finding.note(_SET_UP, note) for note in ruling.notes)),
+        (Finding.ok(_SET_UP, verdict.sentence), *(Finding.note(_SET_UP, note) for note in (*ruling.notes, *remarks))),
         {"table.looks": LOOKS_FILE} if table.has_board else {},
     )
 

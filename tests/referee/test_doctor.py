@@ -3,7 +3,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,18 @@ def test_valid_files_of_the_table_are_ok(tmp_path: Path) -> None:
     save_appearance(BlockAppearance({"gold": np.zeros(3)}, MASKS), tmp_path / "looks.json")
     (lacking,) = faults(list(check_table(configured(tmp_path, TABLE))))
     assert "does not show what teal pieces look like" in lacking.message
+
+
+def test_discs_too_wide_for_their_squares_are_said(tmp_path: Path) -> None:
+    text = resources.files("vision.layout").joinpath("games", "diaballik.json").read_text(encoding="utf-8")
+    for diameter_mm, said in ((33, 0), (35, 1)):
+        layout = json.loads(text)
+        layout["piece"]["diameter"] = diameter_mm
+        (tmp_path / "layout.json").write_text(json.dumps(layout))
+        settings = '[game]\nname = "diaballik"\n[table]\nlayout = "layout.json"\n'
+        found = [each for each in check_table(configured(tmp_path, settings)) if each.subject == "pieces"]
+        assert [str(each.severity) for each in found] == ["note"] * said
+        assert all("discs 35 mm wide nearly fill squares of 40 mm" in each.message for each in found)
 
 
 def test_handwriting_needs_no_looks(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Learning pieces, and from which side a board without markers is seen, from the first clear frame of a set-up."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from common.phrases import Phrase
 from common.places import EMPTY
@@ -116,9 +117,11 @@ class LearningReader(TableReader):
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
         if self._keep is not None:
             self._keep(looks)
+        remarks = self._kind.remarks(looks, self.layout.board) if self._known is None else ()
         self.use(*surface_readers(self.layout, looks), pose)
         self._pose = pose
-        return super()._read_now(frame, shared)
+        learned = super()._read_now(frame, shared)
+        return replace(learned, notices=(*learned.notices, *remarks))
 
     def _looks_at(self, view: SurfaceView) -> LearnedLook:
         return self._kind.learn(view, self._plain, self._start) if self._known is None else self._known

@@ -47,10 +47,11 @@ AppearanceT = TypeVar("AppearanceT", bound=LearnedLook)
 class ReaderKind(Generic[AppearanceT]):
     """The functions that a reader of one kind of pieces provides, and the ``format`` of its files.
 
-    ``looks`` returns the looks that it can give to pieces whose looks begin with a word, such as a player or a colour.
-    ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the plain
-    one and the look of each place at the start; ``enrol`` from pictures of known positions, which ``positions`` parses
-    from an owner's text. ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
+    ``looks`` returns the looks that it can give to pieces whose looks begin with a word, such as a player or a
+    colour. ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given
+    the plain one and the look of each place at the start; ``enrol`` from pictures of known positions, which
+    ``positions`` parses from an owner's text. ``remarks`` says what of an appearance can be read, but not well.
+    ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
     format: str
@@ -62,6 +63,7 @@ class ReaderKind(Generic[AppearanceT]):
     save: Callable[[AppearanceT, Path], None]
     load: Callable[[Path], AppearanceT]
     reader: Callable[[Surface, AppearanceT], AnyPieceReader]
+    remarks: Callable[[AppearanceT, Surface], Sequence[str]] = lambda *_: ()
 
 
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
@@ -87,6 +89,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             disc_lighting.save_appearance,
             disc_lighting.load_appearance,
             DiscReader,
+            disc_enrolment.remarks,
         ),
         PyramidPieces.kind: ReaderKind(
             stack_appearance.APPEARANCE_FORMAT,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from common.phrases import Phrase, either
 from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.layout.pieces import GridSurface, Surface
+from vision.layout.pieces import DiscPieces, GridSurface, Surface
+from vision.opencv import as_lab_of_light
 from vision.readers.discs.finder import DiscFinder, DiscFit, ball_evidence, scaled_view
-from vision.readers.discs.lighting import DiscAppearance, DiscColours
+from vision.readers.discs.lighting import DARK_FLOOR, DiscAppearance, DiscColours, shares_of
 from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
@@ -28,6 +29,12 @@ SAME_COLOUR_LOGS = np.array([0.12, 0.12, 0.3])
 """Minimum distance between two players' colours in one of the three terms, in log units. Higher: more sets are refused.
 """
 
+_CLEARLY_APART = 25.0
+"""Distance of two colours in L*a*b* from which they are read well: at 13, 70 % of the discs were; at 42, all."""
+_WIDEST_SHARE = 0.83
+"""Diameter of a disc, as a share of a square, up to which bare pale wood is not taken for a pale disc: 33 of 40 mm is
+read well, 34 mm is not.
+"""
 _DISC = re.compile(r"(\w+)(?:\s+piece)?(?:\s+(?:with\s+)?(ball))?")
 
 
@@ -70,6 +77,38 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
     discs_only = {player: colours.disc for player, colours in players.items()}
     check_distinct(discs_only, lambda off: float((np.abs(off) / SAME_COLOUR_LOGS).max()), 1.0)
     return DiscAppearance(players)
+
+
+def remarks(appearance: DiscAppearance, surface: Surface) -> tuple[Phrase, ...]:
+    """Return what a person should know of discs that can be read, but not well."""
+    labs = {
+        player: as_lab_of_light(np.clip(shares_of(colours.disc) - DARK_FLOOR, 0, 1))
+        for player, colours in appearance.players.items()
+    }
+    found = [
+        Phrase(
+            "the {first} and {second} discs are only {apart} apart in colour (L*a*b*; {needed} or more is clear), so "
+            "they may be in doubt; use pieces whose colours differ more, or improve the light",
+            first=first,
+            second=second,
+            apart=f"{apart:.0f}",
+            needed=f"{_CLEARLY_APART:.0f}",
+        )
+        for first, second in combinations(labs, 2)
+        if (apart := float(np.linalg.norm(labs[first] - labs[second]))) < _CLEARLY_APART
+    ]
+    diameter_mm = DiscPieces.on(surface).diameter_mm
+    if isinstance(surface, GridSurface) and diameter_mm > _WIDEST_SHARE * surface.cell_mm:
+        found.append(
+            Phrase(
+                "discs {diameter} mm wide nearly fill squares of {cell} mm, so an empty square of their colour may "
+                "look like one; up to {widest} mm is clear",
+                diameter=f"{diameter_mm:g}",
+                cell=f"{surface.cell_mm:g}",
+                widest=f"{_WIDEST_SHARE * surface.cell_mm:.0f}",
+            )
+        )
+    return tuple(found)
 
 
 def learn_colours(view: SurfaceView, _plain: DiscAppearance, start: Mapping[str, str]) -> DiscAppearance:

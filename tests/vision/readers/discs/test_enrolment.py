@@ -10,10 +10,12 @@ import pytest
 from tests.vision.readers.discs import drawn, pictures
 from tests.vision.readers.discs.drawn import DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.errors import EnrolmentError
-from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
+from vision.layout.pieces import DiscPieces, GridSurface
+from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours, remarks
 from vision.readers.discs.lighting import (
     DARK_FLOOR,
     DiscAppearance,
+    DiscColours,
     colour_of_shares,
     load_appearance,
     look_name,
@@ -94,6 +96,26 @@ def test_colours_are_learned_from_any_start(start: dict[str, str]) -> None:
         as_disc, as_ball = (colour_of_shares(np.array(one) / 0.6 + DARK_FLOOR) for one in (disc, ball))
         assert np.abs(own.disc - as_disc).max() < np.abs(own.disc - as_ball).max()
         assert np.abs(own.ball - as_ball).max() < np.abs(own.ball - as_disc).max()
+
+
+def test_colours_and_sizes_that_are_read_but_not_well_are_said() -> None:
+    def taught(*lightness: float) -> DiscAppearance:
+        colours = [colour_of_shares(np.full(3, light) + DARK_FLOOR) for light in lightness]
+        return DiscAppearance(
+            {name: DiscColours(one, one) for name, one in zip(("black", "white"), colours, strict=True)}
+        )
+
+    def wide(diameter_mm: float) -> GridSurface:
+        return replace(BOARD, pieces=replace(DiscPieces.on(BOARD), diameter_mm=diameter_mm))
+
+    assert BOARD.cell_mm == 40
+    assert remarks(taught(0.05, 0.4), wide(33)) == ()
+    assert remarks(DiscAppearance({}), wide(33)) == ()
+    # L* of 0.2 and 0.3 of white is 51.8 and 61.7
+    (near,) = remarks(taught(0.2, 0.3), wide(33))
+    assert "black and white discs are only 10 apart in colour (L*a*b*; 25 or more is clear)" in near
+    (broad,) = remarks(taught(0.05, 0.4), wide(34))
+    assert "discs 34 mm wide nearly fill squares of 40 mm" in broad
 
 
 def test_missing_pieces_and_pieces_that_look_alike_are_named() -> None:
