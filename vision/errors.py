@@ -52,6 +52,10 @@ class NotLocatedError(VisionError, ValueError):
     """The table was not found in a frame."""
 
 
+class MirroredError(NotLocatedError):
+    """The frame is a mirror image, so nothing in it is where it seems."""
+
+
 class EnrolmentError(VisionError, ValueError):
     """Looks that cannot be learned from the images given."""
 

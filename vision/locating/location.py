@@ -9,7 +9,7 @@ A person is told where the table is in the picture, and what to do about a table
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from common.phrases import Phrase, either, listed
-from vision.errors import CalibrationError, FrameError, NotLocatedError
+from vision.errors import CalibrationError, FrameError, MirroredError, NotLocatedError
 from vision.frame import Image, is_picture
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface, Ink
@@ -253,7 +253,7 @@ def search_table(
             yield
     if thorough and not any(len(fit.ids) > 1 for fit in fits):
         # one code may be misread in a dim picture that is mirrored
-        _check_not_mirrored(seen_by, patterns.finder, wanted, MarkerDetector.thorough)
+        check_not_mirrored(seen_by, patterns.finder, wanted, MarkerDetector.thorough)
     refined = [_remeasure_markers(fit, patterns) for fit in fits]
     sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
@@ -404,7 +404,7 @@ def _detection_steps(
     yield _Detected(_search_expected(patterns, fits), where_expected=True)
     if not thorough:
         return
-    _check_not_mirrored(seen, finder, wanted, MarkerDetector.plain)
+    check_not_mirrored(seen, finder, wanted)
     searched_from = [fit.ids for fit in fits]
     slow = (MarkerDetector.sharpened, MarkerDetector.thorough, MarkerDetector.enlarged, MarkerDetector.equalised)
     finds = [partial(seen.find, finder, method) for method in slow]
@@ -415,13 +415,16 @@ def _detection_steps(
             searched_from = [fit.ids for fit in fits]
 
 
-def _check_not_mirrored(seen: SharedPicture, finder: MarkerDetector, wanted: frozenset[int], method: Method) -> None:
-    """Raise NotLocatedError if a method finds more of the markers in the picture's mirror image than in the picture."""
+def check_not_mirrored(
+    seen: SharedPicture, finder: MarkerDetector, wanted: Collection[int], method: Method = MarkerDetector.plain
+) -> None:
+    """Raise MirroredError if a method finds more of the markers in the picture's mirror image than in the picture."""
     here, mirrored = (
-        {marker.marker_id for marker in picture.find(finder, method)} & wanted for picture in (seen, seen.mirror_image)
+        {marker.marker_id for marker in picture.find(finder, method)}.intersection(wanted)
+        for picture in (seen, seen.mirror_image)
     )
     if len(mirrored) > len(here) and len(mirrored) >= min(2, len(wanted)):
-        raise NotLocatedError("table not located: {picture_is_mirrored}", picture_is_mirrored())
+        raise MirroredError("table not located: {picture_is_mirrored}", picture_is_mirrored())
 
 
 def _search_expected(patterns: MarkerPatterns, fits: Sequence[PoseFit]) -> tuple[Marker, ...]:

@@ -6,10 +6,11 @@ together mean that the camera or the table moved; a marker that moved alone is i
 often pushed while people write, so their movement is not reported.
 
 When no marker is where it was, the whole picture is searched by fast methods in every frame, and thoroughly when
-``ThoroughSearches`` says so. A single picture, taken long after the last one, shows the table at rest. The first one
-without the table is searched thoroughly at once, and so are later ones, unless one was just before. A thorough search
-takes as long as dozens of frames. So it is only begun once the picture rests, or from time to time, and made in steps,
-one in each frame, so that the rest of the table is read meanwhile.
+``ThoroughSearches`` says so. The first one is also searched for mirrored markers: then no pose is kept. A single
+picture, taken long after the last one, shows the table at rest. The first one without the table is searched thoroughly
+at once, and so are later ones, unless one was just before. A thorough search takes as long as dozens of frames. So it
+is only begun once the picture rests, or from time to time, and made in steps, one in each frame, so that the rest of
+the table is read meanwhile.
 
 The lines of a board without markers are searched for where they were in the frame before. The pose is averaged over
 frames while the lines stay in place. A hand over the board hides some of them and does not change the pose. If most of
@@ -27,7 +28,7 @@ from typing import cast
 import numpy as np
 
 from common.phrases import Phrase
-from vision.errors import NotLocatedError
+from vision.errors import MirroredError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
@@ -36,6 +37,7 @@ from vision.locating.lattice import BoardSighting, Edges, Steps, board_near, can
 from vision.locating.location import (
     TableLocation,
     board_by_lines,
+    check_not_mirrored,
     check_size,
     is_sharp,
     locate,
@@ -73,6 +75,7 @@ class ThoroughSearches:
     """Decides which frames of a lost table are searched thoroughly, and goes on with such a search in the next ones.
 
     ``begun_s`` is the time of the picture that the last one was begun with, ``failure`` why it did not find the table.
+    ``mirrored`` is set once a picture since the start was a mirror image.
     """
 
     def __init__(self) -> None:
@@ -88,6 +91,7 @@ class ThoroughSearches:
         self._search: Steps[TableLocation] | None = None
         self.begun_s = 0.0
         self.failure = failure
+        self.mirrored: MirroredError | None = None
 
     @property
     def are_new(self) -> bool:
@@ -113,6 +117,7 @@ class ThoroughSearches:
             return cast("TableLocation", end.value)
         except NotLocatedError as error:
             self._search, self.failure = None, str(error)
+            self.mirrored = error if isinstance(error, MirroredError) else self.mirrored
         return None
 
     def are_due(self, small: Image, time_s: float, *, at_once: bool) -> bool:
@@ -281,12 +286,18 @@ class TableTracker:
         if self._is_after_pause:
             searches.drop()
         is_single = self._is_after_pause or (self._was_never_located and searches.are_new)
+        if searches.are_new and not is_single:
+            try:
+                check_not_mirrored(shared, self._finder, layout.markers.centres_mm)
+            except MirroredError as error:
+                searches.mirrored, searches.failure = error, str(error)
         if searches.are_due(shared.small, frame.time_s, at_once=is_single):
             if is_single:
                 try:
                     return _Found(locate(grey, camera, layout, previous=previous, markers=shared))
                 except NotLocatedError as error:
                     searches.failure = str(error)
+                    searches.mirrored = error if isinstance(error, MirroredError) else None
                     return error
             searches.begin(search_table(grey, camera, layout, previous=previous, markers=shared), frame.time_s)
         try:
@@ -419,6 +430,8 @@ class TableTracker:
         self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError | None = None
     ) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
+        if lost is not None and self._searches.mirrored is not None:
+            raise self._searches.mirrored
         if lost is not None and held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             self._searches.end(self._searches.failure)

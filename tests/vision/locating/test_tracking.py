@@ -454,6 +454,18 @@ def test_only_the_first_picture_of_a_film_is_searched_thoroughly_in_one_frame(
     assert at_once == [0]
 
 
+def test_no_pose_is_kept_for_a_picture_that_is_mirrored_in_play(feed, render_table, pose):
+    whole = render_table(pose)
+    feed(whole, at_s=0.0)
+    for number in range(1, 9):
+        with pytest.raises(NotLocatedError, match="the picture is mirrored"):
+            feed(np.ascontiguousarray(np.fliplr(whole)), at_s=0.1 * number)
+    back = feed(whole, at_s=1.0)
+    assert back.ids_in_sight == (0, 1, 2, 3)
+    assert not back.uncertain
+    assert feed(NOTHING, at_s=1.1).held_s > 0
+
+
 def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layout, pose, monkeypatch):
     """A slow camera takes longer between frames than until the next search is due."""
     events = []
