@@ -37,7 +37,7 @@ from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
-from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
+from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras, usual_mains_hz
 from vision.errors import CameraError, VisionError, WeightsError
 from vision.layout.table import TableLayout
 from vision.readers.protocols import LearnedLook
@@ -195,6 +195,15 @@ def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
             yield Finding.fault(
                 "camera", Phrase("/dev/{name}: {name_2}, but you may not use it", device.name, name), remedy
             )
+    if devices:
+        mains_hz = configuration.settings.camera.mains_hz
+        told = either(
+            mains_hz is not None,
+            "lamps on mains of {mains_hz} Hz, as mains_hz under [camera] says",
+            "lamps on mains of {mains_hz} Hz, by the time zone; mains_hz under [camera] sets another",
+            mains_hz=mains_hz or usual_mains_hz(root),
+        )
+        yield Finding.ok("camera", told)
     yield from _chosen_camera(configuration, [device.name for device in devices], root)
 
 

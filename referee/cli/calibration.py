@@ -155,9 +155,7 @@ def _take(
     last_s: float | None = None
     faults_in_a_row = 0
     with (
-        open_camera(
-            spec, size=asked.size_px, frames_per_second=asked.frames_per_second, mirrored=asked.mirrored
-        ) as camera,
+        open_camera(spec, **asked.requested) as camera,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("hold the board differently for each picture", total=count)

@@ -641,9 +641,7 @@ def roll_in_front_of(context: CommandContext, game: Game[Any, Any], journal: Pat
         )
     asked = settings.camera
     reader = _tray_reader(settings, game.name)
-    with open_camera(
-        source, size=asked.size_px, frames_per_second=asked.frames_per_second, mirrored=asked.mirrored
-    ) as camera:
+    with open_camera(source, **asked.requested) as camera:
         faces = read_roll(camera, counts) if reader is None else read_tray_roll(camera, reader, counts)
     say(f"seen: {faces}")
     return faces

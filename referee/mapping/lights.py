@@ -173,8 +173,6 @@ def _light_finder(
     model = load_calibration(settings.camera.calibration)
     layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
     asked = settings.camera
-    with open_camera(
-        asked.source, size=asked.size_px, frames_per_second=asked.frames_per_second, mirrored=asked.mirrored
-    ) as camera:
+    with open_camera(asked.source, **asked.requested) as camera:
         pose = locate(camera.read(READ_TIMEOUT_S).image, model, layout).pose
         yield LightFinder(camera, time.monotonic, model, pose, layout)

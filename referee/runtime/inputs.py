@@ -43,7 +43,7 @@ from vision.layout.table import TableLayout
 from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
-from vision.reading import Reading
+from vision.reading import HindranceKind, Reading
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,8 @@ class OpenedInputs:
             # Places that only sensors know tell nothing about the picture.
             is_seen = reading is not None and any(one.hidden_by is None for one in reading.places.values())
             self.exposure.update(frame, is_located=is_seen)
+        if isinstance(self.camera, LiveCamera) and reading is not None and reading.hindered_by(HindranceKind.FROZEN):
+            self.camera.reopen()
         if self.learning is not None and has_verdicts and not is_set_up:
             self.learning.forget()
 
@@ -209,8 +211,7 @@ def _open_source(options: WatchOptions, journal: BufferedJournal, waiting: Servi
         folder = Path(spec.removeprefix(_GROWING))
         skip = processed_pictures(folder, journal) if options.resume else ()
         return GrowingFolder(folder, clock=time.monotonic, wait=waiting.seconds, skip=skip)
-    size, rate = asked.size_px, asked.frames_per_second
-    return open_camera(spec, wait=waiting.seconds, size=size, frames_per_second=rate, waiting=waiting)
+    return open_camera(spec, wait=waiting.seconds, waiting=waiting, **asked.requested)
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from pydantic import (
     BaseModel,
@@ -141,6 +141,15 @@ class GameSection(Section):
     )
 
 
+class RequestedCamera(TypedDict):
+    """What ``vision.cameras.open_camera`` is asked for."""
+
+    size: tuple[int, int]
+    frames_per_second: float
+    mains_hz: int | None
+    mirrored: bool
+
+
 class CameraSection(Section):
     """The camera above the table."""
 
@@ -164,6 +173,14 @@ class CameraSection(Section):
     mirrored: bool = Field(
         default=False, description="Whether the camera's pictures are mirrored, so that they are turned round."
     )
+    mains_hz: int | None = Field(
+        default=None,
+        ge=50,
+        le=60,
+        multiple_of=10,
+        examples=[50],
+        description="The mains frequency, 50 or 60: lamps on it then don't flicker. Default: that of the time zone.",
+    )
     hold: bool = Field(
         default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
     )
@@ -172,6 +189,12 @@ class CameraSection(Section):
     def size_px(self) -> tuple[int, int]:
         """Width and height of the frames."""
         return self.width_px, self.height_px
+
+    @property
+    def requested(self) -> RequestedCamera:
+        """What a live camera is asked for when it is opened."""
+        rate, mains_hz = self.frames_per_second, self.mains_hz
+        return {"size": self.size_px, "frames_per_second": rate, "mains_hz": mains_hz, "mirrored": self.mirrored}
 
 
 class TableSection(Section):

@@ -226,9 +226,7 @@ class SharedCamera:
             self._stack.close()
             self._camera = self._last = None
             asked = self._settings
-            opened = open_camera(
-                source, size=asked.size_px, frames_per_second=asked.frames_per_second, mirrored=asked.mirrored
-            )
+            opened = open_camera(source, **asked.requested)
             self._camera, self._source = self._stack.enter_context(opened), source
         return self._camera
 

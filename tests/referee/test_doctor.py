@@ -119,6 +119,16 @@ def test_no_version_of_a_library_is_taken_for_an_address() -> None:
     assert [Anonymizer().text(message) for message in told] == told
 
 
+MAINS = "lamps on mains of 50 Hz, by the time zone; mains_hz under [camera] sets another"
+
+
+def test_the_mains_frequency_that_a_camera_is_told_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/video0").touch()
+    *_, told = check_camera(configured(tmp_path, "[camera]\nmains_hz = 60\n"), tmp_path)
+    assert told.message == "lamps on mains of 60 Hz, as mains_hz under [camera] says"
+
+
 def test_connected_cameras_are_found(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     names = tmp_path / "sys/class/video4linux/video2"
@@ -127,7 +137,7 @@ def test_connected_cameras_are_found(tmp_path: Path) -> None:
     for number in (2, 10):
         (tmp_path / f"dev/video{number}").touch()
     findings = list(check_camera(configured(tmp_path, '[camera]\nsource = "2"\n'), tmp_path))
-    assert [finding.message for finding in findings] == ["/dev/video2: Good Webcam", "/dev/video10: a camera"]
+    assert [finding.message for finding in findings] == ["/dev/video2: Good Webcam", "/dev/video10: a camera", MAINS]
     chosen = list(check_camera(configured(tmp_path, '[camera]\nsource = "/dev/video1"\n'), tmp_path))[-1]
     assert chosen.severity == "fault"
     assert "referee.toml:2" in chosen.message
@@ -140,6 +150,7 @@ def test_a_usb_camera_is_named_by_its_permanent_id(tmp_path: Path) -> None:
     told = list(check_camera(configured(tmp_path, '[camera]\nsource = "usb:046d:0825"\n'), tmp_path))
     assert [finding.message for finding in told] == [
         "/dev/video2: Webcam, always usb:046d:0825:A1B2",
+        MAINS,
         "usb:046d:0825 is /dev/video2",
     ]
     *_, away = check_camera(configured(tmp_path, '[camera]\nsource = "usb:046d:0826"\n'), tmp_path)
@@ -150,7 +161,7 @@ def test_a_usb_camera_is_named_by_its_permanent_id(tmp_path: Path) -> None:
 def test_a_camera_without_permission_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev/video0").touch(mode=0o000)
-    (finding,) = check_camera(configured(tmp_path), tmp_path)
+    finding, _ = check_camera(configured(tmp_path), tmp_path)
     assert (finding.severity, "usermod -aG video" in finding.remedy) == ("fault", True)
 
 

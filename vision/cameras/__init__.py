@@ -63,17 +63,20 @@ def open_camera(
     wait: Wait = time.sleep,
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
+    mains_hz: int | None = None,
     mirrored: bool = False,
     waiting: Waiting | None = None,
 ) -> Camera:
     """Open the camera that ``spec`` names; see ``_SPECS`` for the forms.
 
-    A live camera's frames are waited for with ``waiting``, those of files with ``wait``. ``size`` (width, height) and
-    ``frames_per_second`` are requested from a live camera and ignored for files. ``mirrored``: its pictures are, so
-    they are turned round. Raises CameraError that says what was expected, or why the device or file cannot be opened.
+    A live camera's frames are waited for with ``waiting``, those of files with ``wait``. ``size`` (width, height),
+    ``frames_per_second`` and exposures for mains of ``mains_hz``, by default that of the time zone, are requested from
+    a live camera and ignored for files. ``mirrored``: its pictures are, so they are turned round. Raises CameraError
+    that says what was expected, or why it cannot be opened.
     """
-    usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
-    pi = partial(pi_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
+    rate = frames_per_second
+    usb = partial(usb_camera, clock=clock, size=size, frames_per_second=rate, mains_hz=mains_hz, waiting=waiting)
+    pi = partial(pi_camera, clock=clock, size=size, frames_per_second=rate, mains_hz=mains_hz, waiting=waiting)
     camera = _open(spec, clock, wait, usb, pi)
     camera.is_mirrored = mirrored
     return camera

@@ -7,11 +7,14 @@ The Pi's own camera is used through Picamera2 in a process under the system's Py
 """
 
 import contextlib
+import fcntl
 import json
+import math
 import mmap
 import os
 import re
 import select
+import struct
 import subprocess
 import threading
 import time
@@ -179,6 +182,10 @@ class _PlainWaiting:
             self._changed.notify_all()
 
 
+_REOPEN_S = 10.0
+"""Least time, in seconds, between opening a device again and again that hangs. Longer: later help, less strain."""
+
+
 class LiveCamera(Camera):
     """Returns the newest frame of a device, and opens the device again after it was unplugged.
 
@@ -202,6 +209,8 @@ class LiveCamera(Camera):
         self._stop = threading.Event()
         self._newest: Frame | None = None
         self._locked = False
+        self._reopened_s = -math.inf
+        self._is_stuck = False
         self._fault: str | None = None
         self._is_fault_raised = False
         capture = open_capture()
@@ -243,6 +252,12 @@ class LiveCamera(Camera):
         """
         self._locked = locked
 
+    def reopen(self) -> None:
+        """Open the device again, since it gives no new pictures; ignored if it was just opened."""
+        now_s = self._clock()
+        if now_s - self._reopened_s >= _REOPEN_S:
+            self._reopened_s, self._is_stuck = now_s, True
+
     def _has_news(self) -> bool:
         is_new_fault = self._fault is not None and not self._is_fault_raised
         return self._newest is not None or is_new_fault or self._stop.is_set()
@@ -256,6 +271,10 @@ class LiveCamera(Camera):
     def _run(self, capture: Capture | None) -> None:
         sequence, is_locked = 0, False
         while not self._stop.is_set():
+            if capture is not None and self._is_stuck:
+                capture.release()
+                self._is_stuck = self._locked = is_locked = False
+                capture = self._reopen()
             if capture is not None and is_locked != self._locked:
                 is_locked = self._locked
                 capture.lock(is_locked)
@@ -305,6 +324,44 @@ _V4L2_CONTROLS = (
 """Each automatic control, the value it sets, and what turns it off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
 
 
+_SET_CONTROL = 0xC008561C
+"""The kernel's VIDIOC_S_CTRL (videodev2.h)."""
+_POWER_LINE_FREQUENCY = 0x00980918
+"""V4L2_CID_POWER_LINE_FREQUENCY: exposures are then multiples of a lamp's flicker (v4l2-controls.h)."""
+_POWER_LINES = {50: 1, 60: 2}
+"""Its values by mains frequency."""
+_ZONES = "zoneinfo"
+"""The folder of the system's time zones."""
+_ZONES_OF_60_HZ = re.compile(
+    r"(US|Canada|Mexico|Brazil)/.*|Asia/(Seoul|Taipei|Manila|Riyadh)|Pacific/(Honolulu|Guam|Saipan|Palau|Pago_Pago)|ROK|"
+    r"America/(?!Argentina|Asuncion|Barbados|Buenos_Aires|Cayenne|Curacao|Dominica$|Grenada|Guadeloupe|Jamaica|La_Paz|"
+    r"Martinique|Miquelon|Montevideo|Nuuk|Punta_Arenas|Santiago|St_Lucia|St_Vincent).*"
+)
+"""Time zones in which the mains has 60 Hz (IEC, World Plugs); it has 50 Hz in the others, and in half of Japan."""
+
+
+def usual_mains_hz(root: Path = Path("/")) -> int:
+    """Return the mains frequency of the system's time zone, 50 or 60; ``root`` is the folder that contains ``etc``."""
+    _, _, zone = os.path.realpath(root / "etc/localtime").partition(f"/{_ZONES}/")
+    return 60 if _ZONES_OF_60_HZ.fullmatch(zone) else 50
+
+
+def set_mains(device: str, mains_hz: int, control: Callable[[int, int, bytes], object] = fcntl.ioctl) -> bool:
+    """Have a V4L2 device expose so that a lamp on mains of 50 or 60 Hz doesn't flicker; return whether it can."""
+    wanted = struct.pack("Ii", _POWER_LINE_FREQUENCY, _POWER_LINES[mains_hz])
+    try:
+        opened = os.open(device, os.O_RDWR | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        control(opened, _SET_CONTROL, wanted)
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
+    return True
+
+
 class _OpenCvCapture:
     """A capture device opened by OpenCV."""
 
@@ -345,10 +402,13 @@ def usb_camera(
     find: Callable[[], str | int] | None = None,
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
+    mains_hz: int | None = None,
     retry_s: float = 1.0,
     waiting: Waiting | None = None,
 ) -> LiveCamera:
     """Open a V4L2/USB camera, by index or path, requesting a size (width, height) and a rate if given.
+
+    Exposures suit mains of ``mains_hz``, 50 or 60, by default that of the time zone, if the camera can do that.
 
     ``find`` returns the index or path each time it is opened, or raises CameraError; ``device`` is then only its name.
     Raises CameraError when it cannot be opened.
@@ -356,7 +416,8 @@ def usb_camera(
     name = f"/dev/video{device}" if isinstance(device, int) else device
 
     def open_capture() -> Capture:
-        capture = cv2.VideoCapture(device if find is None else find())
+        found = device if find is None else find()
+        capture = cv2.VideoCapture(found)
         if not capture.isOpened():
             capture.release()
             raise CameraError(
@@ -372,6 +433,7 @@ def usb_camera(
         if frames_per_second is not None:
             capture.set(cv2.CAP_PROP_FPS, frames_per_second)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        set_mains(f"/dev/video{found}" if isinstance(found, int) else found, mains_hz or usual_mains_hz())
         return _OpenCvCapture(capture)
 
     return LiveCamera(open_capture, name=name, clock=clock, retry_s=retry_s, waiting=waiting)
@@ -411,6 +473,7 @@ class PiCapture:
         number: int,
         size: tuple[int, int],
         frames_per_second: float,
+        mains_hz: int,
         *,
         command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
         boot_clock: Clock = _boot_clock,
@@ -420,6 +483,7 @@ class PiCapture:
         self._boot_clock, self._silence_s = boot_clock, silence_s
         self._received = bytearray()
         values = {"number": number, "width": width, "height": height, "rate": frames_per_second}
+        values["mains"] = mains_hz
         options = [word for name, value in values.items() for word in (f"--{name}", str(value))]
         try:
             with os.fdopen(os.memfd_create("pi-camera"), "r+b", buffering=0) as memory:
@@ -519,11 +583,12 @@ def pi_camera(
     clock: Clock,
     size: tuple[int, int] | None,
     frames_per_second: float | None = None,
+    mains_hz: int | None = None,
     waiting: Waiting | None = None,
 ) -> LiveCamera:
     """Open a camera on the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
 
     def open_capture() -> Capture:
-        return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE)
+        return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE, mains_hz or usual_mains_hz())
 
     return LiveCamera(open_capture, name=f"pi:{number}", clock=clock, waiting=waiting)

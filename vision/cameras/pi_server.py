@@ -15,6 +15,8 @@ CHANNELS = 3
 """Bytes per pixel: blue, green, red."""
 HELD = ("ExposureTime", "AnalogueGain", "ColourGains", "LensPosition")
 """The controls that are kept while the camera is locked. A frame's metadata lack those that the camera doesn't have."""
+FLICKER_MANUAL = 1
+"""libcamera's AeFlickerMode in which the period is set; older versions lack it."""
 BUFFERS = 3
 """One being read, one being exposed, one between; more would only waste memory."""
 
@@ -28,7 +30,9 @@ def reply(**fields: Any) -> None:
 class PiServer:
     """A running camera of the Pi; ``memory`` holds one frame."""
 
-    def __init__(self, number: int, size: tuple[int, int], frames_per_second: float, memory: mmap.mmap) -> None:
+    def __init__(
+        self, number: int, size: tuple[int, int], frames_per_second: float, mains_hz: int, memory: mmap.mmap
+    ) -> None:
         import numpy
         from libcamera import controls
         from picamera2 import MappedArray, Picamera2
@@ -52,6 +56,8 @@ class PiServer:
         self._camera.start()
         self._metadata: dict[str, Any] = {}
         self._set({"AeEnable": True, "AwbEnable": True, "AfMode": controls.AfModeEnum.Continuous})
+        # A lamp flickers twice in a period of the mains; exposures are then multiples of that.
+        self._set({"AeFlickerMode": FLICKER_MANUAL, "AeFlickerPeriod": round(1e6 / (2 * mains_hz))})
 
     def frame(self) -> dict[str, Any]:
         """Write the next frame to the shared memory; returns when its exposure began, on the clock since boot."""
@@ -90,12 +96,14 @@ class PiServer:
 def main() -> int:
     """Serve frames until the other process ends."""
     parser = argparse.ArgumentParser()
-    for name, kind in (("memory", int), ("number", int), ("width", int), ("height", int), ("rate", float)):
-        parser.add_argument(f"--{name}", type=kind, required=True)
+    for name in ("memory", "number", "width", "height", "mains"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--rate", type=float, required=True)
     arguments = parser.parse_args()
     with mmap.mmap(arguments.memory, arguments.width * arguments.height * CHANNELS) as memory:
         try:
-            server = PiServer(arguments.number, (arguments.width, arguments.height), arguments.rate, memory)
+            size = arguments.width, arguments.height
+            server = PiServer(arguments.number, size, arguments.rate, arguments.mains, memory)
         except ImportError as error:
             reply(error="missing", detail=str(error))
             return 1

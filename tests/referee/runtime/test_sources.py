@@ -41,7 +41,7 @@ from vision.cameras.live import LiveCamera, Shot
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame, Image
 from vision.motion.changes import Attention
-from vision.reading import HindranceKind, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
 class StuckDevice:
@@ -491,6 +491,22 @@ def test_the_exposure_is_not_locked_while_only_sensors_know_the_table(
         frame = Frame(np.full((16, 16, 3), 90, np.uint8), number * STEP_S, number)
         inputs.adapt(frame, reading, is_set_up=True, has_verdicts=False)
     assert camera.asked == asked
+
+
+@pytest.mark.parametrize(("kind", "reopened"), [(HindranceKind.FROZEN, 1), (HindranceKind.BAD_FRAME, 0)])
+def test_a_camera_that_hangs_is_opened_again(kind: HindranceKind, reopened: int) -> None:
+    class Hanging(LiveCamera):
+        def __init__(self) -> None:
+            self.reopened = 0
+
+        def reopen(self) -> None:
+            self.reopened += 1
+
+    camera = Hanging()
+    hangs = Reading(0, 0.0, {}, (Hindrance(kind, "the same again"),))
+    frame = Frame(np.full((16, 16, 3), 90, np.uint8), 0.0, 0)
+    OpenedInputs(camera, ScriptedReader()).adapt(frame, hangs, is_set_up=True, has_verdicts=False)
+    assert camera.reopened == reopened
 
 
 def test_the_exposure_is_not_locked_on_what_replaces_an_unplugged_camera() -> None:

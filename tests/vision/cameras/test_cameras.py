@@ -362,6 +362,25 @@ def test_every_read_reports_a_missing_camera(live):
             camera.read(0.05)
 
 
+def test_a_camera_that_hangs_is_opened_again_but_not_again_and_again(live):
+    idle = threading.Event()
+    first, second = FakeDevice(idle), FakeDevice(idle)
+    camera = live(first, second, idle=idle)
+    first.push(picture(10))
+    assert shade(camera.read(GUARD_S)) == 10
+    for _ in range(3):
+        camera.reopen()
+    first.push(picture(10))
+    assert first.released.wait(GUARD_S)
+    second.push(picture(20))
+    while shade(camera.read(GUARD_S)) != 20:
+        pass
+    camera.reopen()
+    second.push(picture(30))
+    assert shade(camera.read(GUARD_S)) == 30
+    assert not second.released.is_set()
+
+
 def test_closing_wakes_a_reader_and_releases_the_device(live):
     device = FakeDevice(threading.Event())
     camera = live(device, idle=None)

@@ -35,7 +35,7 @@ def works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def capture() -> Iterator[PiCapture]:
-    capture = PiCapture(0, SIZE, 15.0, command=command())
+    capture = PiCapture(0, SIZE, 15.0, 50, command=command())
     yield capture
     capture.release()
 
@@ -51,21 +51,36 @@ def test_frames_come_in_order_and_are_not_overwritten(capture: PiCapture) -> Non
     first, second = capture.read(), capture.read()
     assert first is not None
     assert second is not None
-    assert (first.image[..., 1:] == 1).all()
-    assert (second.image[..., 1:] == 2).all()
+    assert (first.image[..., 1] == 1).all()
+    assert (second.image[..., 1] == 2).all()
 
 
 def test_the_age_of_a_frame_is_counted_from_its_exposure() -> None:
-    later = PiCapture(0, SIZE, 15.0, command=command(), boot_clock=lambda: time.clock_gettime(time.CLOCK_BOOTTIME) + 10)
+    later = PiCapture(
+        0, SIZE, 15.0, 50, command=command(), boot_clock=lambda: time.clock_gettime(time.CLOCK_BOOTTIME) + 10
+    )
     with closing(_Released(later)):
         shot = later.read()
     assert shot is not None
     assert shot.age_s >= 10
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "mains_hz", "period_us"), [("works", 50, 10_000), ("works", 60, 8_300), ("no focus", 50, None)]
+)
+def test_exposures_are_multiples_of_a_lamp_s_flicker_if_the_camera_can_do_that(
+    monkeypatch: pytest.MonkeyPatch, behaviour: str, mains_hz: int, period_us: int | None
+) -> None:
+    monkeypatch.setenv("PI_CAMERA", behaviour)
+    with closing(_Released(PiCapture(0, SIZE, 15.0, mains_hz, command=command()))) as opened:
+        shot = opened.capture.read()
+    assert shot is not None
+    assert shot.image[0, 0, 2] == (1 if period_us is None else period_us // 100)
+
+
 class _Released:
     def __init__(self, capture: PiCapture) -> None:
-        self.close = capture.release
+        self.capture, self.close = capture, capture.release
 
 
 def automatic_in(capture: PiCapture) -> tuple[bool, bool]:
@@ -81,7 +96,7 @@ def test_exposure_is_locked_and_unlocked_and_focus_stays_locked(
     monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
-    capture = PiCapture(0, SIZE, 15.0, command=command())
+    capture = PiCapture(0, SIZE, 15.0, 50, command=command())
     with closing(_Released(capture)):
         assert automatic_in(capture) == (True, behaviour != "no focus")
         capture.lock(True)
@@ -103,25 +118,25 @@ def test_a_camera_that_cannot_be_used_is_reported(
 ) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
     with pytest.raises(CameraError, match="ribbon cable") as caught:
-        PiCapture(number, SIZE, 15.0, command=command())
+        PiCapture(number, SIZE, 15.0, 50, command=command())
     assert says in str(caught.value)
 
 
 def test_without_picamera2_the_error_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "libcamera.py").write_text("raise ImportError('No module named libcamera')\n")
     with pytest.raises(CameraError, match="sudo apt install python3-picamera2"):
-        PiCapture(0, SIZE, 15.0, command=command(tmp_path))
+        PiCapture(0, SIZE, 15.0, 50, command=command(tmp_path))
 
 
 def test_any_other_fault_is_reported_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "libcamera.py").write_text("raise ValueError('numpy.dtype size changed')\n")
     with pytest.raises(CameraError, match=r"can't be used \(numpy.dtype size changed\)"):
-        PiCapture(0, SIZE, 15.0, command=command(tmp_path))
+        PiCapture(0, SIZE, 15.0, 50, command=command(tmp_path))
 
 
 def test_a_process_that_ends_at_once_is_reported() -> None:
     with pytest.raises(CameraError, match="the Pi's camera 0 did not start; check its ribbon cable, and what `rpicam"):
-        PiCapture(0, SIZE, 15.0, command=(sys.executable, "-c", ""))
+        PiCapture(0, SIZE, 15.0, 50, command=(sys.executable, "-c", ""))
 
 
 def test_too_little_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,18 +145,18 @@ def test_too_little_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(os, "memfd_create", full)
     with pytest.raises(CameraError, match=r"the Pi's camera can't be used: .*Too many open files"):
-        PiCapture(0, SIZE, 15.0, command=command())
+        PiCapture(0, SIZE, 15.0, 50, command=command())
 
 
 def test_a_missing_python_is_reported() -> None:
     with pytest.raises(CameraError, match="can't be used"):
-        PiCapture(0, SIZE, 15.0, command=("/nowhere/python3",))
+        PiCapture(0, SIZE, 15.0, 50, command=("/nowhere/python3",))
 
 
 @pytest.fixture
 def live() -> Iterator[LiveCamera]:
     def open_capture() -> PiCapture:
-        return PiCapture(0, SIZE, 15.0, command=command())
+        return PiCapture(0, SIZE, 15.0, 50, command=command())
 
     with LiveCamera(open_capture, name="pi:0", clock=time.monotonic, retry_s=0.01) as camera:
         yield camera
@@ -174,7 +189,7 @@ def _read_when_back(camera: LiveCamera) -> Frame:
 
 def test_a_camera_without_new_frames_counts_as_unplugged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PI_CAMERA", "freezes")
-    capture = PiCapture(0, SIZE, 15.0, command=command(), silence_s=1.0)
+    capture = PiCapture(0, SIZE, 15.0, 50, command=command(), silence_s=1.0)
     with closing(_Released(capture)):
         shots = [capture.read() for _ in range(4)]
     assert [shot is not None for shot in shots] == [True, True, True, False]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import shutil
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,7 +19,7 @@ import pytest
 
 from tests.guard import GUARD_S
 from vision.cameras import open_camera
-from vision.cameras.live import LiveCamera, find_camera, ids_of, usb_camera, usb_cameras
+from vision.cameras.live import LiveCamera, find_camera, ids_of, set_mains, usb_camera, usb_cameras, usual_mains_hz
 from vision.errors import CameraError
 from vision.frame import Image
 
@@ -149,6 +151,50 @@ def test_a_camera_is_found_again_under_a_new_device_number(tmp_path: Path, monke
 def test_a_camera_is_opened_by_its_id(spec: str) -> None:
     with pytest.raises(CameraError, match=f"camera {spec} is not plugged in"):
         open_camera(spec)
+
+
+# Light from mains, and how a camera is told.
+
+
+@pytest.mark.parametrize(
+    ("zone", "mains_hz"),
+    [
+        ("Europe/Berlin", 50),
+        ("America/New_York", 60),
+        ("America/Argentina/Cordoba", 50),
+        ("America/Dominica", 50),
+        ("Asia/Seoul", 60),
+        ("Asia/Kolkata", 50),
+        ("Etc/UTC", 50),
+    ],
+)
+def test_the_mains_frequency_follows_the_time_zone(tmp_path: Path, zone: str, mains_hz: int) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/localtime").symlink_to(f"/usr/share/zoneinfo/{zone}")
+    assert usual_mains_hz(tmp_path) == mains_hz
+
+
+def test_without_a_time_zone_the_mains_has_50_hz(tmp_path: Path) -> None:
+    assert usual_mains_hz(tmp_path) == 50
+
+
+@pytest.mark.parametrize(("mains_hz", "value"), [(50, 1), (60, 2)])
+def test_a_camera_is_told_the_mains_frequency(tmp_path: Path, mains_hz: int, value: int) -> None:
+    device, told = tmp_path / "video0", []
+
+    def control(opened: int, request: int, argument: bytes) -> None:
+        told.append((os.fstat(opened).st_ino, request, *struct.unpack("Ii", argument)))
+
+    device.touch()
+    assert set_mains(str(device), mains_hz, control)
+    assert told == [(device.stat().st_ino, 0xC008561C, 0x00980918, value)]
+
+
+def test_a_camera_that_cannot_be_told_is_used_as_it_is(tmp_path: Path) -> None:
+    device = tmp_path / "video0"
+    assert not set_mains(str(device), 50)
+    device.touch()
+    assert not set_mains(str(device), 50), "a file is no camera"
 
 
 # The automatic controls of a USB camera, locked and unlocked.

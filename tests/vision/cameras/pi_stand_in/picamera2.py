@@ -2,7 +2,7 @@
 
 The variable PI_CAMERA chooses its behaviour: ``works``, ``busy``, ``freezes`` or ``dies`` after three frames, ``other
 size``, ``no focus``, or ``mono``. A frame's pixels are its number; blue tells whether exposure is automatic (1), and
-whether focus is (2).
+whether focus is (2); red is the flicker's period that exposures avoid, in 100 microseconds.
 """
 
 import os
@@ -28,6 +28,7 @@ class Picamera2:
             except RuntimeError as error:
                 raise RuntimeError("Camera __init__ sequence did not complete.") from error
         settable = ["AeEnable", "ExposureTime", "AnalogueGain"]
+        settable += [] if _BEHAVIOUR == "no focus" else ["AeFlickerMode", "AeFlickerPeriod"]
         settable += [] if _BEHAVIOUR == "mono" else ["AwbEnable", "ColourGains"]
         settable += [] if _BEHAVIOUR == "no focus" else ["AfMode", "LensPosition"]
         self.camera_controls = dict.fromkeys(settable, (0, 1, 0))
@@ -64,6 +65,8 @@ class Picamera2:
         width, height = self._configuration["main"]["size"]
         pixels = np.full((height, width, 3), self._number % 256, dtype=np.uint8)
         pixels[..., 0] = int(self._set["AeEnable"]) + 2 * (self._set.get("AfMode") == controls.AfModeEnum.Continuous)
+        if self._set.get("AeFlickerMode") == 1:
+            pixels[..., 2] = self._set["AeFlickerPeriod"] // 100
         return CompletedRequest(pixels, self.camera_controls)
 
     def stop(self):
