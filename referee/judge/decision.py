@@ -509,7 +509,10 @@ def resolve(case: Case[StateT, TurnT], explanations: Sequence[Explanation[StateT
     least = min(by_sides[sequence] for sequence in sequences)
     if len(sequences) > 1:
         return Resolved(firsts, contradiction=least)
-    against = min((stack_doubts(game, state, sequences[0], seen) for state in starts[sequences[0]]), key=_total)
+    # Small doubts are noise, and in another light all stacks have some.
+    noise = case.settings.unsure_log_odds
+    every = (stack_doubts(game, state, sequences[0], seen) for state in starts[sequences[0]])
+    against = min(({place: one for place, one in doubts.items() if one >= noise} for doubts in every), key=_total)
     if _total(against) < case.settings.stacks:
         return Resolved(sequences[0], contradiction=least)
     doubted = [place for place, doubt in against.items() if doubt >= _DOUBTED_SHARE * max(against.values())]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge.decision import Candidates, find_candidates
+from referee.judge.decision import Candidates, find_candidates, resolve
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
 from referee.judge.evidence.turns import count_contradiction, height_contradiction, stack_doubts
-from referee.judge.explanations import Explanation, ExplanationKind, score_touches
+from referee.judge.explanations import Explanation, ExplanationKind, score_touches, within_one_turn
 from referee.judge.explorer import Case, JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.settings import Trigger
@@ -326,6 +326,25 @@ def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
         "Please say what was played."
     )
     assert verdict.places[:3] == ("a4", "b4", "b5")
+
+
+@pytest.mark.parametrize(("each", "is_doubted"), [(1.4, False), (2.5, True)])
+def test_small_doubts_about_many_stacks_are_noise(each: float, is_doubted: bool) -> None:
+    """In another light every stack looks a little otherwise."""
+    touched = {"c2": 4.0, "d2": 4.0, **dict.fromkeys(("a4", "b4", "b5", "c1", "d1", "e3"), each)}
+    heights = {"c2": {2: -0.01, 3: -6.0}, "c3": {2: -6.0, 3: -0.01}}
+    places = {
+        place: PooledPlace(
+            dict.fromkeys(BLOCKADE.looks, -9.0) | {look: -0.01},
+            heights=heights.get(place, {}),
+            touched=touched.get(place, -4.0),
+        )
+        for place, look in BLOCKADE.table.appearance(after("c2-d2")).items()
+    }
+    case = Case(JudgeContext(BLOCKADE), (BEFORE,), PooledReading(places, frozenset(), 0.0, 0))
+    turn = BLOCKADE.notation.parse_turn(BEFORE, "c2-d2")
+    found = resolve(case, [one for one in within_one_turn(case) if turn in one.first])
+    assert (found.turns, bool(found.doubted)) == (() if is_doubted else (turn,), is_doubted)
 
 
 def looked_touched_at(place: str) -> PooledReading:
