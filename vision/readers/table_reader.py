@@ -94,8 +94,8 @@ FLAT_LOG_ODDS = 1.5
 fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
 """
 EMPTY_IS_CERTAIN_LOG_ODDS = 4.0
-"""Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
-about empty places.
+"""Log-odds, after that loss, above which an empty place in a clear picture is evidence against a doubtful disc. Higher:
+more questions about empty places.
 """
 UNSEEN = 2.0
 """Standard deviations from the noise by which ink, or a piece, must at least stand out on a place that is in sight.
@@ -214,6 +214,10 @@ class SurfaceReader:
             return places, self._hindrances(occlusions, hidden)
         kept, self._kept = self._kept, {}
         bare = self._empty_log_odds(stages)
+        proves_from = math.inf
+        if self._is_flat and (stages.view.clarity is None or stages.view.clarity.trouble is None):
+            # in other pictures, noise, haze or blur make everything even
+            proves_from = EMPTY_IS_CERTAIN_LOG_ODDS
         places = {}
         for place in self.surface.places:
             piece = stages.sightings.get(place)
@@ -224,7 +228,6 @@ class SurfaceReader:
             else:
                 known = kept.get(place)
                 if known is None or known[0] is not piece or known[1] != bare[place]:
-                    proves_from = EMPTY_IS_CERTAIN_LOG_ODDS if self._is_flat else math.inf
                     reading = occupied_place(piece, bare[place], self.surface.centre_mm(place), proves_from)
                     known = (piece, bare[place], reading)
                 places[place] = known[2]

@@ -57,6 +57,11 @@ class DiscSettings:
     """Odds lost for each squared standard deviation beyond that. Higher: refuses other colours sooner."""
     colour_cost_limit: float = 26.0
     """Maximum cost of an unusual colour, in odds. Lower: a clear outline outweighs any colour."""
+    refused_contrast: float = 2.9
+    """Contrast of an outline from which its place is not less likely to hold a piece than not, whatever its colour: in
+    bad light a disc has another one. Bare squares of ray-traced boards had 2.5 at most. Lower: more empty squares are
+    doubted.
+    """
     offset_easy_mm: float = 7.5
     """Offset of a disc from its place's centre, in mm, without cost. Larger: tolerates careless placement."""
     offset_cost_per_mm: float = 1.0
@@ -273,7 +278,10 @@ class DiscReader:
         likely = {
             place: log_odds
             for place, fit in fits.items()
-            if (log_odds := self._log_odds(place, fit, fit.contrast, distances[place])) >= _SETTINGS.least_log_odds
+            if max(
+                log_odds := self._log_odds(place, fit, fit.contrast, distances[place]), self._least_log_odds(place, fit)
+            )
+            >= _SETTINGS.least_log_odds
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
@@ -301,7 +309,7 @@ class DiscReader:
                 unscaled_solid(solid, self._measured),
                 distance,
                 likelihood,
-                log_odds - foreign,
+                max(log_odds - foreign, self._least_log_odds(place, fit)),
                 ball,
                 ball_log_odds,
                 finder.picture(plane, place) if fit.light > _SETTINGS.pictured else None,
@@ -314,9 +322,17 @@ class DiscReader:
         if distance:
             beyond = max(0.0, min(distance.values()) - _SETTINGS.colour_easy)
             log_odds -= min(_SETTINGS.colour_cost_limit, _SETTINGS.colour_cost * beyond**2)
+        return log_odds - self._offset_cost(place, fit)
+
+    def _least_log_odds(self, place: str, fit: DiscFit) -> float:
+        """Return the log-odds of a disc by its outline alone, which no colour makes less; 0 at most."""
+        above = fit.contrast_if_bare - _SETTINGS.refused_contrast
+        return min(0.0, _SETTINGS.contrast_slope * above) - self._offset_cost(place, fit)
+
+    def _offset_cost(self, place: str, fit: DiscFit) -> float:
         x, y = self._surface.centre_mm(place)
         off = math.hypot(fit.x_mm - x, fit.y_mm - y)
-        return log_odds - _SETTINGS.offset_cost_per_mm * max(0.0, off - _SETTINGS.offset_easy_mm)
+        return _SETTINGS.offset_cost_per_mm * max(0.0, off - _SETTINGS.offset_easy_mm)
 
     def _hidden_masks(
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]

@@ -139,7 +139,8 @@ def test_the_solid_has_the_height_of_the_piece(seen: dict[str, DiscSighting]) ->
 
 
 def test_a_disc_of_an_unknown_colour_belongs_to_no_player(seen: dict[str, DiscSighting]) -> None:
-    assert "d4" not in read([Drawn("d4", (0.1, 0.7, 0.1)), *STANDING])
+    # in bad light it may be one of theirs, so its square is not surely empty
+    assert -1.0 < read([Drawn("d4", (0.1, 0.7, 0.1)), *STANDING])["d4"].log_odds <= 0.0
     pale = read([Drawn("d4", (0.18, 0.25, 0.6)), *STANDING])
     orange = read([Drawn("d4", (0.06, 0.12, 0.5)), *STANDING])
     assert pale["d4"].log_odds < orange["d4"].log_odds < seen["a1"].log_odds + 0.5
@@ -378,7 +379,9 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
     if not one.ball.is_seen:
         even = 0.0
     there = by_outline(place, one, one.fit.contrast if ball > 0 else one.fit.contrast_if_bare)
-    return there + even + 0.6 * max(0.0, ball) - foreign, ball
+    far = max(0.0, math.dist(one.fit.centre_mm, BOARD.centre_mm(place)) - 7.5)
+    by_shape = min(0.0, 3.0 * (one.fit.contrast_if_bare - 2.9)) - far
+    return max(there + even + 0.6 * max(0.0, ball) - foreign, by_shape), ball
 
 
 ODD = (
