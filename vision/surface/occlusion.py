@@ -180,6 +180,11 @@ class OcclusionSettings:
     """Diameter, in mm, of the disc by which overexposed pixels are dilated: glow within half of it belongs to them.
     Larger: more of an object beside glare counts as glare.
     """
+    wide_glare: float = 0.25
+    """Area of all glare, as a share of the board's inside, above which other things must hide lines wherever they are.
+    """
+    beside_glare_mm: float = 40.0
+    """Twice the distance, in mm, from glare within which they must. Larger: more small things are called glare."""
     many_gone: int = 7
     """Number of missing line parts that prove an object of the board's own hue."""
     plainly_there: float = 3.0
@@ -281,19 +286,39 @@ class OcclusionDetector:
             least = _SETTINGS.smallest_reaching_mm2 if evidence.rim.is_crossed_by(pixels) else _SETTINGS.smallest_mm2
             if area < least or not self._is_object(evidence, pixels):
                 continue
-            rows, columns = view.hidden_by_pieces.shape
-            full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
             kind = self._kind(evidence, pixels, area)
             if kind is HindranceKind.GLARE:
                 glare |= pixels
-            found.append(Occlusion(kind, np.asarray(full), area))
-        found.sort(key=lambda occlusion: -occlusion.area_mm2)
+            found.append((kind, pixels, area))
+        occlusions = [self._occlusion(evidence, view, *one, glare) for one in found]
+        occlusions.sort(key=lambda occlusion: -occlusion.area_mm2)
         # pixels made strange by light are not due to a piece
         by_light = evidence.bleached | self._larger_than_pieces(evidence.relit)
         places = self._places.measures(
             evidence.lines, evidence.colours, evidence.not_bare, evidence.strange & ~by_light, by_light, glare
         )
-        return SurfaceEvidence(tuple(found), places, evidence.colours.usual_hue)
+        return SurfaceEvidence(tuple(occlusions), places, evidence.colours.usual_hue)
+
+    def _occlusion(
+        self,
+        evidence: _ViewEvidence,
+        view: RectifiedView,
+        kind: HindranceKind,
+        pixels: BoolImage,
+        area_mm2: float,
+        glare: BoolImage,
+    ) -> Occlusion:
+        """Return an occlusion at the view's full scale; what hides no lines beside ``glare`` is part of that.
+
+        Where much is overexposed, the rest looks unlike the surface: only lines tell a thing there.
+        """
+        if self._count_parts(evidence.lines, pixels)[1] < _SETTINGS.fewest_gone and glare.any():
+            is_wide = float(glare.sum()) > _SETTINGS.wide_glare * float(self._plan.deep.sum())
+            if is_wide or (cv2.dilate(glare.astype(np.uint8), disc_mm(_SETTINGS.beside_glare_mm)) > 0)[pixels].any():
+                kind = HindranceKind.GLARE
+        rows, columns = view.hidden_by_pieces.shape
+        full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
+        return Occlusion(kind, np.asarray(full), area_mm2)
 
     def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
         """Return the regions of a mask that are larger than any piece."""

@@ -79,6 +79,15 @@ def test_an_object_of_the_boards_own_colour_is_found_by_the_lines_it_hides() -> 
     assert [kind for kind, _ in coverings_in(painted(arm, (blue, green, red)))] == ["hand"]
 
 
+def test_what_hides_no_line_beside_a_lamps_reflection_is_no_thing() -> None:
+    x, y = photoreal.LAYOUT.centre_mm("d4")
+    alone = painted(disc(x, y, 12), (40, 40, 200))
+    assert [kind for kind, _ in coverings_in(alone)] == ["object"]
+    lamp = project(photoreal.camera(NAME), photoreal.pose(NAME), [[a, b, 10.0] for a, b in disc(x - 40, y, 26)])
+    lit = cv2.fillConvexPoly(alone, np.round(lamp).astype(np.int32), (255, 255, 255))
+    assert {kind for kind, _ in coverings_in(lit)} == {"glare"}
+
+
 def test_a_shadow_is_no_covering() -> None:
     image = photoreal.picture(NAME).astype(np.float64)
     arm = project(
