@@ -203,9 +203,9 @@ class SheetLines:
         show.
         """
         grey = mean_channel(light)
-        usual = (
-            float(quantile(grey[self._rows, self._columns], _LINE_SETTINGS.darker_share)) if len(self._rows) else 1.0
-        )
+        # the corners come first, and lines are dark
+        cells = grey[self._rows, self._columns][len(self._arms) :]
+        usual = float(quantile(cells, _LINE_SETTINGS.darker_share)) if len(cells) else 1.0
         lamp = grey > usual * np.float32(np.exp(_LINE_SETTINGS.lamp))
         return np.asarray(lamp | (min_channel(light) > _LINE_SETTINGS.most_light))
 
