@@ -84,8 +84,8 @@ def test_what_hides_no_line_beside_a_lamps_reflection_is_no_thing() -> None:
     alone = painted(disc(x, y, 12), (40, 40, 200))
     assert [kind for kind, _ in coverings_in(alone)] == ["object"]
     lamp = project(photoreal.camera(NAME), photoreal.pose(NAME), [[a, b, 10.0] for a, b in disc(x - 40, y, 26)])
-    lit = cv2.fillConvexPoly(alone, np.round(lamp).astype(np.int32), (255, 255, 255))
-    assert {kind for kind, _ in coverings_in(lit)} == {"glare"}
+    cv2.fillConvexPoly(alone, np.round(lamp).astype(np.int32), (255, 255, 255))
+    assert {kind for kind, _ in coverings_in(alone)} == {"glare"}
 
 
 def test_a_shadow_is_no_covering() -> None:
