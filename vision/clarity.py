@@ -66,6 +66,8 @@ class ClarityLimits:
 _LIMITS = ClarityLimits()
 _EDGE_WINDOW = np.ones((13, 13), np.uint8)
 """Within it, in pixels, an edge's contrast is reached."""
+_STEPS_A_LEVEL = np.float32(128)
+"""Steps into which a grey level is divided when slopes are compared."""
 _APART_PX = 3
 """Spacing of the pixels whose levels are counted."""
 _SECOND_DIFFERENCE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32) / 6
@@ -142,13 +144,15 @@ class Clarity:
         """The width of the sharpest edges, in pixels: 2 to 3 if in focus, ``None`` for a picture without edges."""
         darkest, brightest = self.extremes
         least = max(_LIMITS.edge_share * (brightest - darkest), _LIMITS.over_noise * self.noise, 1.0)
-        smooth = cv2.GaussianBlur(self.grey, (3, 3), 0).astype(np.float32)
-        slope = np.hypot(cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)) / 8
+        # whole numbers: OpenCV finds extremes of floats several times slower
+        smooth = cv2.GaussianBlur(self.grey, (3, 3), 0)
+        across, down = (cv2.Sobel(smooth, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
+        slope = (_STEPS_A_LEVEL * cv2.magnitude(across, down)).astype(np.uint16)
         contrast = cv2.dilate(smooth, _EDGE_WINDOW) - cv2.erode(smooth, _EDGE_WINDOW)
-        strong = (contrast >= least) & (slope >= cv2.dilate(slope, _EDGE_WINDOW))
+        strong = (contrast >= least) & (slope >= cv2.dilate(slope, _EDGE_WINDOW)) & (slope > 0)
         if np.count_nonzero(strong) < _LIMITS.fewest_edges:
             return None
-        return float(np.quantile(contrast[strong] / slope[strong], _LIMITS.sharpest_share))
+        return float(np.quantile(_STEPS_A_LEVEL * contrast[strong] / slope[strong], _LIMITS.sharpest_share))
 
     @cached_property
     def trouble(self) -> HindranceKind | None:
