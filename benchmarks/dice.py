@@ -10,7 +10,8 @@ Run: python benchmarks/dice.py PHOTOS                      the sixty photographs
 
 PHOTOS is a folder with ``truth.json``: file name to dice, each with ``value`` and ``box`` (left, top, right, bottom).
 A die is found if the intersection over union of a detected box with its own is at least 0.5, and right if the value
-agrees. A photograph is silent if it lacks a die, or shows one too many, and nothing in it is in doubt.
+agrees. Dice whose edges are shorter than ``least_edge_px`` count neither way. A photograph is silent if it lacks a die,
+or shows one too many, and nothing in it is in doubt.
 """
 
 import sys
@@ -48,7 +49,7 @@ from vision.errors import FrameError
 from vision.frame import Image
 from vision.images import load_image
 from vision.readers.dice.finding import Networks, shipped
-from vision.readers.dice.photographs import SURE_FROM, DieInPicture, read_photograph
+from vision.readers.dice.photographs import SURE_FROM, DieInPicture, least_edge_px, read_photograph
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 
@@ -161,8 +162,8 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return both / (areas - both)
 
 
-def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...]) -> Score:
-    """Pair detections with true dice, largest overlap first."""
+def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...], least_edge_px: float = 0.0) -> Score:
+    """Pair detections with true dice, largest overlap first; those with shorter edges count neither way."""
     pairs = sorted(
         ((overlap(die.box, seen.box), t, r) for t, die in enumerate(truth) for r, seen in enumerate(read)), reverse=True
     )
@@ -170,15 +171,16 @@ def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...
     for share, t, r in pairs:
         if share >= LEAST_OVERLAP and t not in of_truth and r not in of_truth.values():
             of_truth[t] = r
-    values = {t: str(read[r].value) for t, r in of_truth.items()}
-    right = sum(values[t] == truth[t].value for t in values)
-    confused = tuple((truth[t].value, values[t]) for t in values if values[t] != truth[t].value)
     owners = {r: t for t, r in of_truth.items()}
-    clear = [r for r, die in enumerate(read) if die.value is not None and die.probability >= SURE_FROM]
-    wrong = [r for r in clear if r not in owners or values[owners[r]] != truth[owners[r]].value]
+    counted = {t for t, die in enumerate(truth) if (die.box[2] - die.box[0]) / BOX_PER_SIDE >= least_edge_px}
+    seen = [r for r in range(len(read)) if r not in owners or owners[r] in counted]
+    pairs_of_values = [(truth[owners[r]].value, str(read[r].value)) for r in seen if r in owners]
+    confused = tuple((true, said) for true, said in pairs_of_values if true != said)
+    clear = [r for r in seen if read[r].value is not None and read[r].probability >= SURE_FROM]
+    wrong = [r for r in clear if r not in owners or truth[owners[r]].value != str(read[r].value)]
+    found, right = len(pairs_of_values), len(pairs_of_values) - len(confused)
     sure = sum(read[r].probability >= CERTAIN for r in wrong)
-    in_doubt = len(read) - len(clear)
-    return Score(name, len(of_truth), right, len(read) - len(of_truth), len(truth), confused, in_doubt, sure)
+    return Score(name, found, right, len(seen) - found, len(counted), confused, len(seen) - len(clear), sure)
 
 
 def photographs(folder: Path, every: bool, scale: float) -> Iterator[tuple[str, Image, list[PhotographedDie]]]:
@@ -209,7 +211,7 @@ def read_all(
         start = time.perf_counter()
         seen = read_photograph(image, networks, name)
         spent.append((time.perf_counter() - start) * 1000)
-        scores.append(score(name, dice, seen))
+        scores.append(score(name, dice, seen, least_edge_px(image)))
     return scores, statistics.median(spent)
 
 

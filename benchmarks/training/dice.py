@@ -69,7 +69,7 @@ from benchmarks.training.support import (
     write_network,
 )
 from vision.readers.dice.finding import CLASSES, CROP_PX, WEIGHTS, Networks, find_dice
-from vision.readers.networks import Network
+from vision.readers.networks import Network, checksums
 
 NAMES = ("finder", "faces", "leaning")
 
@@ -81,8 +81,10 @@ PHOTOS_MINED = 3
 RATE, RATE_AFTER_START = 3e-3, 5e-4
 """Peak learning rates, from random weights and from trained ones."""
 
-KEPT = 0.3
-"""Share of the earlier weights in those written after training further. Higher: changes less."""
+KEPT = 0.545
+"""Share of the earlier weights in those written after training further. Higher: changes less. With 0.3, grounds had
+fewer dice, but familiar photographs were read worse.
+"""
 
 SURE = 0.99
 """Probability of a value from which the networks trained before contradict a label."""
@@ -221,13 +223,16 @@ def train_all(
     with Progress(console=console) as progress:
 
         def learn(name: str, batches: Batches, loss_of: Callable[..., torch.Tensor]) -> None:
-            if name not in keep:
-                before = {part: value.clone() for part, value in networks[name].state_dict().items()}
-                rate = RATE if start is None else RATE_AFTER_START
-                train_flat(networks[name], batches, loss_of, minutes, progress, name, rate)
-                if start is not None:
-                    blend(networks[name], before, KEPT)
-            networks[name].eval()
+            if start is not None and name in keep:
+                (out / f"{name}.onnx").write_bytes((start / f"{name}.onnx").read_bytes())
+                sums[name] = str(checksums(start)[name])
+                networks[name].eval()
+                return
+            before = {part: value.clone() for part, value in networks[name].state_dict().items()}
+            rate = RATE if start is None else RATE_AFTER_START
+            train_flat(networks[name], batches, loss_of, minutes, progress, name, rate)
+            if start is not None:
+                blend(networks[name], before, KEPT)
             shape = (1, 3, FINDER_PX, FINDER_PX) if name == "finder" else (1, 4, CROP_PX, CROP_PX)
             sums[name] = write(networks[name], name, shape, out)
 

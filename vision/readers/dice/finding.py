@@ -462,12 +462,9 @@ _IN_FRONT = 0.8
 
 _TRAINED_SHARE = 0.6
 """Share of dice among the squares that the second network was trained on."""
-_TRAINED_ON = 60
-"""Number of such squares that count besides those of a picture. Higher: depends less on the picture's ground."""
-_MOST_DICE = 100
-"""Number of dice that no picture has more of."""
-_CLEAR_HEAT = 1 / 3
-"""Probability of a centre below which a candidate is less likely a die than its square says."""
+_TRAINED_ON = 300
+"""Number of such squares that count besides those of a picture. Higher: finds more on a patterned ground, true or not.
+"""
 _SHARE_STEPS = 10
 """Number of steps in which the share of dice is estimated."""
 
@@ -614,7 +611,7 @@ def _classify(
         ]
         more_placed, more_chances = _classify_twice(image, higher, networks, settings, slant_at)
         placed, chances = [*placed, *more_placed], np.concatenate([chances, more_chances])
-    chances = _given_the_others(chances, np.array([one.heat for one in placed], dtype=np.float32))
+    chances = _given_the_others(chances)
     for one, chance in zip(placed, chances, strict=True):
         if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
             square = crop(image, one.x_px, one.y_px, one.side_px)
@@ -721,25 +718,22 @@ def _estimate_leaning(
     ]
 
 
-def _given_the_others(chances: Floats, heats: Floats) -> Floats:
+def _given_the_others(chances: Floats) -> Floats:
     """Return the probabilities (n, classes) of candidates, given how many of the picture's candidates look like dice.
 
     A textured ground has hundreds of candidates, each of which looks a little like a die. The share of dice among the
-    candidates, which is the prior, is the most likely one (Saerens et al., 2002), but for at most _MOST_DICE dice, and
-    with _TRAINED_ON squares of the training data added. ``heats`` (n,) below _CLEAR_HEAT count against a die as well.
+    candidates, which is the prior, is the most likely one (Saerens et al., 2002), with _TRAINED_ON squares of the
+    training data added.
     """
     nothing = CLASSES.index(NOTHING)
-    unclear = np.minimum(heats / np.maximum(1 - heats, 1e-6) * (1 - _CLEAR_HEAT) / _CLEAR_HEAT, 1)
     is_die = 1 - chances[:, nothing]
-    odds = unclear * is_die / np.maximum(1 - is_die, 1e-9) * (1 - _TRAINED_SHARE) / _TRAINED_SHARE
+    odds = is_die / np.maximum(1 - is_die, 1e-9) * (1 - _TRAINED_SHARE) / _TRAINED_SHARE
     share = _TRAINED_SHARE
     for _ in range(_SHARE_STEPS):
         likely = share * odds / (share * odds + 1 - share)
         share = (float(likely.sum()) + _TRAINED_ON * _TRAINED_SHARE) / (len(chances) + _TRAINED_ON)
-        share = min(share, _MOST_DICE / max(len(chances), 1))
-    weights = np.empty_like(chances)
-    weights[:] = (unclear * share / _TRAINED_SHARE)[:, None]
-    weights[:, nothing] = (1 - share) / (1 - _TRAINED_SHARE)
+    weights = np.full(len(CLASSES), share / _TRAINED_SHARE, dtype=np.float32)
+    weights[nothing] = (1 - share) / (1 - _TRAINED_SHARE)
     weighted = chances * weights
     return np.asarray(weighted / weighted.sum(axis=1, keepdims=True), dtype=np.float32)
 

@@ -403,21 +403,15 @@ def field(count: int, heat: float = 0.9) -> list[tuple[float, float, float, floa
     return [(24.0 * (1 + one % 20), 24.0 * (1 + one // 20), 16.0, heat - 1e-4 * one) for one in range(count)]
 
 
-@pytest.mark.parametrize(("around", "sure", "unsure"), [(4, 1, 4), (300, 1, 0)])
+@pytest.mark.parametrize(("around", "sure", "unsure"), [(4, 1, 4), (400, 1, 0)])
 def test_what_all_of_the_ground_looks_like_is_no_die(around: int, sure: int, unsure: int) -> None:
-    image = np.full((512, 512, 3), 90, dtype=np.uint8)
-    looks_a_little = {"5": 3.0, "nothing": 3.0}
+    image = np.full((528, 528, 3), 90, dtype=np.uint8)
+    looks_a_little = {"5": 3.0, "nothing": 3.2}
     first = [FIVE, *[looks_a_little] * around]
     read_by = networks(Middles(*field(1 + around)), Says(first, first[1:]))
     dice = find_dice(image, read_by, SIDES, UNSCALED)
     assert sum(die.is_die > 0.99 for die in dice) == sure
     assert len(dice) - sure == unsure
-
-
-@pytest.mark.parametrize(("heat", "is_die"), [(0.9, 0.88), (0.25, 0.83)])
-def test_a_centre_that_the_finder_doubts_counts_against_a_die(heat: float, is_die: float) -> None:
-    (die,) = dice_of(Says([{"5": 4.0, "nothing": 2.0}]), (80.0, 80.0, 16.0, heat))
-    assert die.is_die == pytest.approx(is_die, abs=0.02)
 
 
 @pytest.mark.parametrize(("nothing", "looks", "count"), [(9.0, 1, 0), (4.0, 2, 0), (0.0, 2, 1)])
