@@ -93,6 +93,15 @@ class SheetLineSettings:
     paper over sheets goes unnoticed in compressed pictures. Set by hand on ray-traced sheets at nine exposures, with
     JPEG of quality 50 to 90.
     """
+    bare_share: float = 0.05
+    """Share of the cells' middles that show bare paper even on a full sheet. Higher: on full sheets, ink is taken for
+    noise.
+    """
+    usual_noise: float = 2.1
+    noise_spread: float = 0.75
+    """How uneven bare paper usually is, and the standard deviation of that, as multiples of the ``bare_share`` of the
+    least uneven: as on unwritten ray-traced sheets. Higher: more of a noisy sheet counts as unseen.
+    """
     gone: float = 0.3
     """Share of the expected contrast below which an arm is missing. Higher: faint lines count as covered."""
     even: float = 0.5
@@ -174,8 +183,10 @@ class SheetLines:
         logs = np.log(mean_channel(light) + np.float32(_LINE_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
         blank, uneven = _across(logs, self._blanks)
-        usual = median(uneven.ravel())
-        grain = MAD_TO_SIGMA * float(median(np.abs(uneven.ravel() - usual)))
+        # overexposed paper shows no noise, and ink is uneven: the least uneven of the rest are bare
+        noisy = uneven[uneven > _LINE_SETTINGS.least_noise]
+        least = float(quantile(noisy, _LINE_SETTINGS.bare_share)) if noisy.size else 0.0
+        usual, grain = _LINE_SETTINGS.usual_noise * least, _LINE_SETTINGS.noise_spread * least
         shown = np.asarray(np.sort(spread.ravel()[self._beside], axis=1)[:, _FEW_AROUND] - usual)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
@@ -449,6 +460,12 @@ class SheetOcclusionSettings:
     """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
     light_share: float = 0.5
     """Share of a region in strong light above which light hides it, and no object."""
+    faint_ink: float = 0.1
+    """Standard deviation of what ink shows, as a share of what the sheet's clearest lines show: the reader of ink doesn't
+    see all that stands out from the noise. Higher: more cells at the rim of strong light count as unseen.
+    """
+    clearest_share: float = 0.9
+    """Share of the cells that are less clear than those."""
     least_step: float = 0.004
     """Least noise, in log units, when it is asked what stands out: half a grey level of white paper. Higher: more cells
     in strong light count as unseen.
@@ -563,7 +580,9 @@ class SheetOcclusionDetector:
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
         least = np.where(glare, _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
-        noise = np.maximum(lines.grain, least if len(plan.pens_deg) else _SETTINGS.least_step)
+        least = least if len(plan.pens_deg) else _SETTINGS.least_step
+        faint = _SETTINGS.faint_ink * float(quantile(lines.shown, _SETTINGS.clearest_share))
+        noise = np.maximum(max(lines.grain, faint), least)
         cells = {"clearness": lines.shown / noise, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 
