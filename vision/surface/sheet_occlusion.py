@@ -460,19 +460,19 @@ class SheetOcclusionSettings:
     """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
     light_share: float = 0.5
     """Share of a region in strong light above which light hides it, and no object."""
-    faint_ink: float = 0.1
-    """Standard deviation of what ink shows, as a share of what the sheet's clearest lines show: the reader of ink doesn't
-    see all that stands out from the noise. Higher: more cells at the rim of strong light count as unseen.
-    """
-    clearest_share: float = 0.9
-    """Share of the cells that are less clear than those."""
     least_step: float = 0.004
     """Least noise, in log units, when it is asked what stands out: half a grey level of white paper. Higher: more cells
     in strong light count as unseen.
     """
+    faint_ink: float = 0.1
+    """The same of handwriting, as a share of what the sheet's clearest lines show: the reader of ink misses some that
+    stands out from the noise. Higher: more cells at the rim of strong light count as unseen.
+    """
+    clearest_share: float = 0.9
+    """Share of the cells that are less clear than those."""
     least_step_of_pens: float = 0.03
-    """The same of a sheet that is filled with pens, of which pale ones absorb no more than printed lines, where light
-    is not strong. Higher: more cells count as unseen in haze.
+    """The least noise of a sheet that is filled with pens, where light is not strong: pale pens absorb no more than
+    printed lines. Higher: more cells count as unseen in haze.
     """
     edge_cells: float = 0.3
     """Distance, in cells, from an object within which the sheet counts as hidden, so that its edge is not read."""
@@ -579,10 +579,12 @@ class SheetOcclusionDetector:
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
-        least = np.where(glare, _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
-        least = least if len(plan.pens_deg) else _SETTINGS.least_step
-        faint = _SETTINGS.faint_ink * float(quantile(lines.shown, _SETTINGS.clearest_share))
-        noise = np.maximum(max(lines.grain, faint), least)
+        if len(plan.pens_deg):
+            least = np.where(glare, _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
+        else:
+            clearest = float(quantile(lines.shown, _SETTINGS.clearest_share))
+            least = np.full(glare.shape, max(_SETTINGS.least_step, _SETTINGS.faint_ink * clearest))
+        noise = np.maximum(lines.grain, least)
         cells = {"clearness": lines.shown / noise, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 
