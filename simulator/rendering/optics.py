@@ -13,6 +13,7 @@ from simulator.scene.pieces import Colour
 from simulator.scene.scene import Finish, Lamp, Lighting, Panel, Sensor
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
+from vision.opencv import undistort_points
 
 GAMMA = 2.2
 """Exponent from screen values to linear light."""
@@ -64,8 +65,8 @@ def normalised_rays(
     rows = np.arange(-2, height // step + 4)
     xs = left_px + step_px * (step * (columns + 0.5) - 0.5)
     ys = top_px + step_px * (step * (rows + 0.5) - 0.5)
-    grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 1, 2)
-    rays = cv2.undistortPoints(grid, camera.matrix, camera.distortion)
+    grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    rays = undistort_points(grid, camera.matrix, camera.distortion)
     coarse = np.asarray(rays, dtype=np.float32).reshape(len(rows), len(columns), 2)
     # linear on purpose: OpenCV's cubic interpolation does not keep straight ramps straight
     fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
