@@ -132,8 +132,18 @@ class LightingSettings:
     """
     light_most: float = 1.3
     """Largest correction tried, up or down, in log units. Larger: copes with stronger shade on the markers alone."""
+    bleached: float = 0.93
+    """Linear light (0 to 1) of paper above which it may be brighter than it seems. Lower: darker paper may too."""
+    bleached_most: float = 0.7
+    """By how much more it may be, in log units. Larger: slower, and copes with more of it."""
     light_step: float = 0.1
     """Step between corrections, in log units. Larger: faster, less exact."""
+    same_light: float = 0.25
+    """Difference, in log units, below which two lights are one. Larger: faster, and other lights go unnoticed."""
+    least_likely: float = 0.002
+    """Likelihood of another light, relative to that of the likeliest, below which it is left out. Higher: faster, and
+    players are surer where the light is not.
+    """
     far: float = 3.5
     """Distance, in standard deviations, beyond which a disc does not influence the correction. Larger: objects that are
     no discs influence it more.
@@ -160,8 +170,8 @@ class ColourClassifier:
 
     def __init__(self, colours: Mapping[str, FloatArray]) -> None:
         self._players = tuple(colours)
-        count = round(_SETTINGS.light_most / _SETTINGS.light_step)
-        self._lights = np.arange(-count, count + 1) * _SETTINGS.light_step
+        count, more = (round(most / _SETTINGS.light_step) for most in (_SETTINGS.light_most, _SETTINGS.bleached_most))
+        self._lights = np.arange(-count, count + more + 1) * _SETTINGS.light_step
         # linear light of each player's colour under each correction, relative to paper: (lights, players, 3)
         self._shares = np.array(
             [
@@ -239,6 +249,21 @@ class ColourClassifier:
         costs = self.misfits(colours, paper, self._lights.tolist(), np.zeros((1, 1)))[:, 0]
         return float(self._lights[int(costs.argmin())]), float(costs.min())
 
+    def other_lights(
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glare: FloatArray
+    ) -> tuple[tuple[float, float], ...]:
+        """Return the other lights that explain these discs better than lights close by do, each with its likelihood
+        relative to that of ``light``, without those that hardly matter.
+        """
+        if not self._players or not colours:
+            return ()
+        costs = np.pad(self.misfits(colours, paper, self._lights.tolist(), glare[None])[:, 0], 1, constant_values=np.inf)
+        best = costs[1:-1][int(np.argmin(np.abs(self._lights - light)))]
+        weights = np.exp(-np.maximum(costs[1:-1] - best, 0.0) / 2)
+        is_best = (costs[1:-1] < costs[:-2]) & (costs[1:-1] <= costs[2:]) & (weights > _SETTINGS.least_likely)
+        apart = is_best & (np.abs(self._lights - light) > _SETTINGS.same_light)
+        return tuple(zip(self._lights[apart].tolist(), weights[apart].tolist(), strict=True))
+
     def misfits(
         self, colours: Sequence[FloatArray], paper: FloatArray, lights: Sequence[float], glares: FloatArray
     ) -> FloatArray:
@@ -250,7 +275,11 @@ class ColourClassifier:
         shares = np.stack([self._shares_in(light) for light in lights])[:, None]
         nearest = np.minimum(_distances(colours, paper, shares, glares).min(axis=-1), _SETTINGS.far)
         unlike = (nearest**2).sum(axis=-1)
-        return np.asarray(unlike + (np.asarray(lights)[:, None] / _SETTINGS.light_spread) ** 2)
+        off = np.asarray(lights)[:, None]
+        if paper.min() > _SETTINGS.bleached:
+            # the paper is brighter than it seems, by nobody knows how much
+            off = np.minimum(off, 0.0)
+        return np.asarray(unlike + (off / _SETTINGS.light_spread) ** 2)
 
     def _shares_in(self, light: float) -> FloatArray:
         """Return linear light of each player's colour under the nearest correction, relative to paper, (players, 3)."""
@@ -469,7 +498,8 @@ _SATURATION_SETTINGS = SaturationSettings()
 class PictureLight:
     """The piece set as a picture shows it: its colours, what tells them apart, the log of the light on the discs
     relative to paper, a lamp's reflection on all of them, the share of discs that reflect one by themselves, and the
-    linear light of white paper, (3,).
+    linear light of white paper, (3,). ``others`` are other levels that explain the colours nearly as well, each with
+    its likelihood relative to that of ``level``.
     """
 
     looks: DiscAppearance
@@ -478,15 +508,31 @@ class PictureLight:
     glare: Glare
     glossy: float
     paper: FloatArray
+    others: tuple[tuple[float, float], ...] = ()
 
     def distances(self, colours: Sequence[FloatArray], centres_mm: FloatArray) -> list[dict[str, float]]:
         """Return the distance of each disc's colour from each player's, as ``ColourClassifier.distances`` does."""
         return self.classifier.distances(colours, self.paper, self.level, self.glare.at(centres_mm))
 
     def log_likelihoods(self, colours: Sequence[FloatArray], centres_mm: FloatArray) -> list[dict[str, float]]:
-        """Return the log-likelihood of each disc's colour for each player."""
+        """Return the log-likelihood of each disc's colour for each player, over all levels of the light.
+
+        A player is no more certain than the light: a dark disc in bright light is as bright as a pale one in the shade.
+        """
         glare = self.glare.at(centres_mm)
-        return self.classifier.log_likelihoods(colours, self.paper, self.level, self.glossy, glare)
+        known = [
+            self.classifier.log_likelihoods(colours, self.paper, level, self.glossy, glare)
+            for level, _ in ((self.level, 1.0), *self.others)
+        ]
+        if not self.others:
+            return known[0]
+        weights = np.array([1.0, *(weight for _, weight in self.others)])
+        mixed = []
+        for each in zip(*known, strict=True):
+            likely = np.exp([list(one.values()) for one in each])
+            shares = weights / weights.sum() @ (likely / likely.sum(axis=1, keepdims=True))
+            mixed.append(dict(zip(each[0], np.log(shares).tolist(), strict=True)))
+        return mixed
 
     def colours_at(self, centre_mm: FloatArray, player: str) -> FloatArray:
         """Return the colours of a player's disc at a point, and of the ball without and with the lamp's reflection,
@@ -527,8 +573,11 @@ def light_of(
         if reflected is not None:
             best = looks, classifier, *reflected
     looks, classifier, level, glare = best
-    glossy = classifier.glossy_share(colours, paper, level, glare.at(centres_mm))
-    return PictureLight(looks, classifier, level, glare, glossy, paper)
+    added = glare.at(centres_mm)
+    glossy = classifier.glossy_share(colours, paper, level, added)
+    return PictureLight(
+        looks, classifier, level, glare, glossy, paper, classifier.other_lights(colours, paper, level, added)
+    )
 
 
 def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:
