@@ -240,7 +240,7 @@ class DiscFit:
     """The best circle near a place: its centre, its outline's contrast relative to the spread inside, and its colour.
 
     ``contrast`` leaves out what a ball would cover; ``contrast_if_bare`` does not. ``light`` is the linear light,
-    0 to 1, of its middle channel in the picture.
+    0 to 1, of its middle channel in the picture, ``spread`` how much the colour varies inside, (3,).
     """
 
     x_mm: float
@@ -249,6 +249,7 @@ class DiscFit:
     contrast_if_bare: float
     colour: FloatArray
     light: float
+    spread: FloatArray
 
     @property
     def centre_mm(self) -> FloatArray:
@@ -338,11 +339,13 @@ class DiscFinder:
         if not places:
             return {}
         chosen = np.array([self._numbers[place] for place in places])
-        first, contrast, _ = self._best(plane, chosen, np.broadcast_to(_COARSE, (len(chosen), *_COARSE.shape)), nearer)
+        first, contrast, *_ = self._best(plane, chosen, np.broadcast_to(_COARSE, (len(chosen), *_COARSE.shape)), nearer)
         standing_out = np.flatnonzero(contrast > LEAST_CONTRAST)
         chosen = chosen[standing_out]
-        found, contrast, colour = self._best(plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True)
-        _, if_bare, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
+        found, contrast, colour, spread = self._best(
+            plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True
+        )
+        _, if_bare, *_ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
         middles = self._centres[chosen] + found
         return {
             places[number]: DiscFit(
@@ -352,9 +355,25 @@ class DiscFinder:
                 float(min(contrast[index], if_bare[index])),
                 colour[index].astype(np.float64),
                 plane.light_of(colour[index].astype(np.float64)),
+                spread[index].astype(np.float64),
             )
             for index, number in enumerate(standing_out)
         }
+
+    def contrasts(
+        self, plane: TopPlane, places: Sequence[str], colours: FloatArray, off: FloatArray, spread: FloatArray
+    ) -> FloatArray:
+        """Return the contrast, (places,), that discs of some colours, (places, 3), would have in the middle of each
+        place if their colours may be ``off`` by so much and vary by ``spread`` inside, (3,) each.
+        """
+        chosen = np.array([self._numbers[place] for place in places])
+        outside, _ = self._colours_at_offsets(
+            plane, self._outside, chosen, np.zeros((len(chosen), 1, 2), np.intp), None, True
+        )
+        apart = np.maximum(np.abs(outside[:, :, 0] - colours.T[..., None]) - off[:, None, None], 0.0)
+        apart = np.linalg.norm(apart / (np.array(FLOORS) + spread)[:, None, None], axis=0)
+        around = np.sort(apart.reshape(len(chosen), len(OUTSIDE_MM), DIRECTIONS).max(axis=1), axis=-1)
+        return np.asarray(around[:, int(OUTLINE_SHARE * DIRECTIONS)], dtype=np.float64)
 
     def _best(
         self,
@@ -365,7 +384,7 @@ class DiscFinder:
         *,
         whole: bool = False,
         last: bool = False,
-    ) -> tuple[IndexArray, Floats, Floats]:
+    ) -> tuple[IndexArray, Floats, Floats, Floats]:
         """Choose the offset with the most contrast for each place, from offsets in pixels (places, n, 2).
 
         Leaves out what a ball would cover, unless ``whole``. ``last`` returns the circle's centre rather than the
@@ -399,7 +418,7 @@ class DiscFinder:
             near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
             index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1)
         rows = np.arange(len(chosen))
-        return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T
+        return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T, spread[:, rows, index].T
 
     def _colours_at_offsets(
         self,

@@ -257,7 +257,9 @@ class ColourClassifier:
         """
         if not self._players or not colours:
             return ()
-        costs = np.pad(self.misfits(colours, paper, self._lights.tolist(), glare[None])[:, 0], 1, constant_values=np.inf)
+        costs = np.pad(
+            self.misfits(colours, paper, self._lights.tolist(), glare[None])[:, 0], 1, constant_values=np.inf
+        )
         best = costs[1:-1][int(np.argmin(np.abs(self._lights - light)))]
         weights = np.exp(-np.maximum(costs[1:-1] - best, 0.0) / 2)
         is_best = (costs[1:-1] < costs[:-2]) & (costs[1:-1] <= costs[2:]) & (weights > _SETTINGS.least_likely)
@@ -276,9 +278,9 @@ class ColourClassifier:
         nearest = np.minimum(_distances(colours, paper, shares, glares).min(axis=-1), _SETTINGS.far)
         unlike = (nearest**2).sum(axis=-1)
         off = np.asarray(lights)[:, None]
-        if paper.min() > _SETTINGS.bleached:
-            # the paper is brighter than it seems, by nobody knows how much
-            off = np.minimum(off, 0.0)
+        # bleached paper is brighter than it seems, by nobody knows how much
+        is_bleached = paper.min() > _SETTINGS.bleached
+        off = np.minimum(off, 0.0) if is_bleached else np.where(off > _SETTINGS.light_most + 1e-9, np.inf, off)
         return np.asarray(unlike + (off / _SETTINGS.light_spread) ** 2)
 
     def _shares_in(self, light: float) -> FloatArray:
@@ -302,10 +304,14 @@ def _expected(shares: FloatArray, paper: FloatArray, glares: FloatArray) -> Floa
 
 def _deviations(colours: FloatArray, expected: FloatArray) -> FloatArray:
     """Return deviations, in standard deviations, of colours (n, 3) from expected ones (..., n, players, 3)."""
-    spreads = np.empty_like(expected)
+    return np.asarray((colours[:, None] - expected) / _spreads(expected))
+
+
+def _spreads(expected: FloatArray) -> FloatArray:
+    """Return the standard deviations of colours (..., 3) from expected ones."""
+    spreads = np.full_like(expected, _SETTINGS.brightness_spread)
     spreads[..., :2] = np.hypot(_SETTINGS.hue_spread, _SETTINGS.saturation_spread * expected[..., :2])
-    spreads[..., 2] = _SETTINGS.brightness_spread
-    return np.asarray((colours[:, None] - expected) / spreads)
+    return spreads
 
 
 USUAL_PAPER = 0.6
@@ -543,6 +549,14 @@ class PictureLight:
         if self.glare is NO_GLARE:
             return np.stack([disc, ball])
         return np.stack([self.glare.on(disc, centre_mm, self.paper), ball, self.glare.on(ball, centre_mm, self.paper)])
+
+    def discs_at(self, centres_mm: FloatArray, player: str, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the colours of a player's disc at points (n, 2), (n, 3), in another level of the light, and how much
+        they vary, (3,).
+        """
+        shares = (shares_of(self.looks.players[player].disc) - DARK_FLOOR) * np.exp(level)
+        expected = _expected(shares[None], self.paper, self.glare.at(centres_mm))[:, 0]
+        return expected, _spreads(expected.mean(axis=0))
 
 
 def light_of(

@@ -24,7 +24,7 @@ from vision.readers.discs.finder import (
     unscaled_solid,
 )
 from vision.readers.discs.lighting import ColourClassifier, DiscAppearance, PictureLight, light_of, look_name
-from vision.readers.probabilities import softmax
+from vision.readers.probabilities import most_log_odds, softmax
 from vision.readers.protocols import NOTHING, SurfaceView
 from vision.reading import PlacePicture
 from vision.sampling import median
@@ -167,6 +167,13 @@ class DiscSettings:
     """Share of a disc hidden by nearer pieces above which it is fitted again without that part. Higher: faster, less
     exact.
     """
+    fewest_alike: int = 2
+    """Number of a player's discs that show what others look like. Higher: the learned colours count in more pictures.
+    """
+    outline_parts: float = 2.0
+    """Number of independent parts of an outline, each of which shows its contrast. Higher: squares are surely empty
+    where a disc would be fainter.
+    """
     odd_one_out: float = 0.001
     """Share of pieces that are misread whatever the colour. Higher: less certain."""
 
@@ -181,7 +188,7 @@ class DiscSighting:
     """
 
     fit: DiscFit
-    solid: FrustumSolid
+    solid: FrustumSolid | None
     colour_distance: Mapping[str, float]
     colour_likelihood: Mapping[str, float]
     log_odds: float
@@ -256,7 +263,52 @@ class DiscReader:
             found.pop(place, None)
             fits = _candidates(finder.find(plane, [place], hidden))
             found |= self._judge_circles(finder, plane, fits, light, found, hidden)
-        return found
+        return found | self._unseen(finder, plane, order, found, light)
+
+    def _unseen(
+        self,
+        finder: DiscFinder,
+        plane: TopPlane,
+        places: Sequence[str],
+        found: Mapping[str, DiscSighting],
+        light: PictureLight,
+    ) -> dict[str, DiscSighting]:
+        """Return the sightings of the places where a disc would stand out too little to be surely absent.
+
+        Discs found elsewhere show what a player's discs look like in this picture, and how much that varies.
+        """
+        bare = [place for place in places if place not in found]
+        sure = [one for one in found.values() if one.log_odds > 0]
+        if not bare or not light.looks.players:
+            return {}
+        centres = np.array([self._surface.centre_mm(place) for place in bare])
+        faintest = np.full(len(bare), np.inf)
+        owners = [one.player for one in sure]
+        for level in (light.level, *(level for level, _ in light.others)):
+            for player in light.looks.players:
+                expected, off = light.discs_at(centres, player, level)
+                own = [one.fit for one, owner in zip(sure, owners, strict=True) if owner == player]
+                if len(own) >= _SETTINGS.fewest_alike:
+                    seen, centres_mm = _colours_and_centres(own)
+                    unlike = np.array(seen) - light.discs_at(centres_mm, player, level)[0]
+                    expected, off = expected + median(unlike, axis=0), np.zeros(3)
+                alike = [fit.spread for fit in own] or [one.fit.spread for one in sure] or [np.zeros(3)]
+                contrast = finder.contrasts(plane, bare, expected, off, median(np.array(alike), axis=0))
+                faintest = np.minimum(faintest, contrast)
+        unseen = {}
+        for place, contrast in zip(bare, faintest.tolist(), strict=True):
+            log_odds = -most_log_odds(_SETTINGS.outline_parts**0.5 * contrast)
+            if log_odds > _SETTINGS.least_log_odds:
+                unseen[place] = self._sighting_of_nothing(place, log_odds, light)
+        return unseen
+
+    def _sighting_of_nothing(self, place: str, log_odds: float, light: PictureLight) -> DiscSighting:
+        """Return the sighting of a place where nothing was found, though a disc might be there."""
+        x, y = self._surface.centre_mm(place)
+        nowhere = DiscFit(x, y, 0.0, 0.0, np.zeros(3), 1.0, np.zeros(3))
+        alike = dict.fromkeys(light.looks.players, 0.0)
+        nothing = BallEvidence(0.0, 0.0, nowhere.colour, np.empty((0, 3)))
+        return DiscSighting(nowhere, None, alike, alike, log_odds, nothing, _SETTINGS.ball_prior, None)
 
     def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> PictureLight:
         """Return the light of the discs, from those with the most contrast, now or in an earlier frame."""

@@ -294,7 +294,7 @@ def test_light_distances_and_likelihoods_equal_a_disc_by_disc_reference(seed: in
 def test_the_nearest_correction_that_was_tried_is_used() -> None:
     seen = [colour(*RED)]
     assert TAUGHT.distances(seen, PAPER, 0.34) == TAUGHT.distances(seen, PAPER, 0.3)
-    assert TAUGHT.distances(seen, PAPER, 9.0) == TAUGHT.distances(seen, PAPER, 1.3)
+    assert TAUGHT.distances(seen, PAPER, 9.0) == TAUGHT.distances(seen, PAPER, 2.0)
     assert TAUGHT.log_likelihoods(seen, PAPER, -9.0) == TAUGHT.log_likelihoods(seen, PAPER, -1.3)
 
 
@@ -351,6 +351,32 @@ def test_the_discs_together_show_the_reflection(glare: Glare, light: float) -> N
     assert fitted == pytest.approx(true, rel=0.35, abs=0.03)
     alone = CLASSIFIER.distances(seen, PAPER_GLARE, CLASSIFIER.fit_light(seen, PAPER_GLARE)[0])
     assert nearest(alone) != list(OWNERS) or max(min(one.values()) for one in alone) > 2.5
+
+
+def test_a_player_is_no_more_certain_than_the_light() -> None:
+    at_mm = centres(4)
+    greys = DiscAppearance(
+        {
+            name: DiscColours(colour_glare(light), colour_glare(light))
+            for name, light in (("dark", [0.1] * 3), ("pale", [0.4] * 3))
+        }
+    )
+    judge = ColourClassifier({name: own.disc for name, own in greys.players.items()})
+    between = [colour_glare([0.2] * 3)] * len(at_mm)
+    both = [colour_glare([0.2 * share] * 3) for share in (1, 4) * 7]
+    for seen, is_clear in ((between, False), (both, True)):
+        light = light_of(greys, judge, seen, at_mm, PAPER_GLARE)
+        first = light.log_likelihoods(seen, at_mm)[0]
+        assert (abs(first["dark"] - first["pale"]) > 3) == is_clear
+        assert bool(light.others) == (not is_clear)
+
+
+def test_bleached_paper_may_be_brighter_than_it_seems() -> None:
+    dark = [colour_glare(np.array(DARK) * 4)] * 7
+    level, _ = CLASSIFIER.fit_light(dark, np.ones(3))
+    assert level == pytest.approx(np.log(4), abs=0.1)
+    expected, _ = light_of(LOOKS, CLASSIFIER, dark, centres(5)[:7], np.ones(3)).discs_at(centres(5), "white", level)
+    assert expected == pytest.approx(np.tile(colour_glare([1.0] * 3), (len(OWNERS), 1)), abs=0.2)
 
 
 @given(seed=st.integers(0, 99), light=st.floats(0.4, 1.6))

@@ -15,6 +15,7 @@ from tests.vision.readers.discs.drawn import (
     BOARD,
     CAMERA,
     DARK,
+    GROUND,
     PALE,
     PIECES,
     Drawn,
@@ -133,6 +134,7 @@ def test_odds_have_limits(seen: dict[str, DiscSighting]) -> None:
 def test_the_solid_has_the_height_of_the_piece(seen: dict[str, DiscSighting]) -> None:
     for place, (_, ball) in TRUTH.items():
         solid = seen[place].solid
+        assert solid is not None
         assert solid.height_mm == (PIECES.height_mm if ball else PIECES.disc_mm)
         assert solid.base_mm == BOARD.height_mm
         assert (solid.x_mm, solid.y_mm) == tuple(seen[place].fit.centre_mm)
@@ -165,6 +167,16 @@ def test_a_disc_that_hardly_differs_from_the_table_is_less_sure() -> None:
         found = DiscReader(BOARD, looks).read(view_of(image, POSE), BOARD.places, {})
         odds.append(found["d4"].log_odds if "d4" in found else -9.0)
     assert odds[0] > odds[1] > odds[2] + 1
+
+
+def test_a_square_on_which_a_disc_would_not_stand_out_is_not_surely_empty() -> None:
+    ground = tuple(1.03 * np.array(RED))
+    nothing = [
+        DiscReader(BOARD, LOOKS).read(view_of(picture_of((), POSE, ground=one), POSE), BOARD.places, {})
+        for one in (ground, GROUND)
+    ]
+    assert all(-2 < nothing[0][place].log_odds <= 0 and nothing[0][place].solid is None for place in BOARD.places)
+    assert not nothing[1]
 
 
 def test_a_top_with_a_large_patch_of_a_foreign_colour_is_unlikely_to_be_a_disc(seen: dict[str, DiscSighting]) -> None:
