@@ -310,9 +310,13 @@ class OcclusionDetector:
     ) -> Occlusion:
         """Return an occlusion at the view's full scale; what hides no lines beside ``glare`` is part of that.
 
-        Where much is overexposed, the rest looks unlike the surface: only lines tell a thing there.
+        Where much is overexposed, the rest looks unlike the surface, and in the dark noise gives bare board any hue:
+        only lines tell a thing there.
         """
-        if self._count_parts(evidence.lines, pixels)[1] < _SETTINGS.fewest_gone and glare.any():
+        hides_lines = self._count_parts(evidence.lines, pixels)[1] >= _SETTINGS.fewest_gone
+        if not hides_lines and evidence.colours.hue_limit > _SETTINGS.strong_hue:
+            kind = HindranceKind.DARK
+        if not hides_lines and glare.any():
             is_wide = float(glare.sum()) > _SETTINGS.wide_glare * float(self._plan.deep.sum())
             if is_wide or (cv2.dilate(glare.astype(np.uint8), disc_mm(_SETTINGS.beside_glare_mm)) > 0)[pixels].any():
                 kind = HindranceKind.GLARE

@@ -88,6 +88,14 @@ def test_what_hides_no_line_beside_a_lamps_reflection_is_no_thing() -> None:
     assert {kind for kind, _ in coverings_in(alone)} == {"glare"}
 
 
+def test_coloured_noise_in_the_dark_is_dark_and_no_thing() -> None:
+    picture = photoreal.picture(NAME)
+    noise = np.random.default_rng(3).normal(0.0, 9.0, picture.shape)
+    blotchy = 6.0 * cv2.GaussianBlur(noise, (0, 0), 4.0)
+    night = np.clip(0.15 * picture + blotchy, 0, 255).astype(np.uint8)
+    assert {kind for kind, _ in coverings_in(night)} == {"dark"}
+
+
 def test_a_shadow_is_no_covering() -> None:
     image = photoreal.picture(NAME).astype(np.float64)
     arm = project(
