@@ -184,7 +184,8 @@ _SETTINGS = DiscSettings()
 @dataclass(frozen=True, eq=False)
 class DiscSighting:
     """A disc detected on a place: its circle, the distance from and the log-likelihood under each player's colour, and
-    log-odds that it is there and that it carries a ball. ``fit`` and ``ball`` are in mm of the scaled view.
+    log-odds that it is there and that it carries a ball. ``fit`` and ``ball`` are in mm of the scaled view. ``solid``
+    is ``None`` where nothing was found and a disc would hardly be seen.
     """
 
     fit: DiscFit
@@ -515,6 +516,8 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
     camera, pose = view.camera, view.pose
     base_mm = view.surface.height_mm
     for place, disc in discs.items():
+        if disc.solid is None:
+            continue
         colour = _SURE if disc.log_odds > 0 else _UNSURE
         bare = pieces.solid_with(disc.fit.x_mm, disc.fit.y_mm, base_mm, ball=False)
         outline = outline_px(bare, camera, pose)

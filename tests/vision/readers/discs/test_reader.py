@@ -121,8 +121,11 @@ def test_a_smaller_or_larger_table_that_gives_the_same_picture_is_read_alike(sha
     for place, disc in seen.items():
         assert disc.log_odds == pytest.approx(known[place].log_odds, abs=0.01)
         assert disc.look_probabilities() == pytest.approx(known[place].look_probabilities(), abs=0.01)
-        assert disc.solid.x_mm == pytest.approx(share * known[place].solid.x_mm, abs=0.1)
-        assert disc.solid.foot_radius_mm == pytest.approx(share * 12.5)
+        solid, usual_solid = disc.solid, known[place].solid
+        assert solid is not None
+        assert usual_solid is not None
+        assert solid.x_mm == pytest.approx(share * usual_solid.x_mm, abs=0.1)
+        assert solid.foot_radius_mm == pytest.approx(share * 12.5)
     drawn = DiscReader(view.surface, looks).draw(view.image, view, seen)
     assert np.abs(drawn.astype(int) - DiscReader(usual.surface, looks).draw(usual.image, usual, known)).mean() < 0.1
 
