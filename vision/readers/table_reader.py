@@ -215,7 +215,8 @@ class SurfaceReader:
         kept, self._kept = self._kept, {}
         bare = self._empty_log_odds(stages)
         proves_from = math.inf
-        if self._is_flat and (stages.view.clarity is None or stages.view.clarity.trouble is None):
+        is_doubted = self._is_flat and any(piece.log_odds <= 0 for piece in stages.sightings.values())
+        if is_doubted and (stages.view.clarity is None or stages.view.clarity.trouble is None):
             # in other pictures, noise, haze or blur make everything even
             proves_from = EMPTY_IS_CERTAIN_LOG_ODDS
         places = {}
