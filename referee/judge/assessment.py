@@ -15,6 +15,7 @@ from referee.judge.decision import Conclusion, Decision, Resolved
 from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Case, Changes, JudgeContext, apply_turn
+from referee.judge.faults import piece_of
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
@@ -182,9 +183,17 @@ class Assessment(Case[StateT, TurnT]):
         )
         return self.doubt(turns, question)
 
+    def has_seen_facing(self, turned: Breach) -> bool:
+        """Return whether the sides of that piece were read as believed since it was last played."""
+        return self.belief.observations.facing.keys() >= {*turned.places}
+
     def piece_turned(self, turned: Sequence[Breach]) -> Judgement[StateT, TurnT]:
-        """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
+        """Ask about a piece that is not turned as believed, while the turns are fine."""
         question = Phrase("{fault} Or press the button again if it stands as it did.", sentences.fault(turned))
+        unseen = next((breach for breach in turned if not self.has_seen_facing(breach)), None)
+        if unseen is not None:
+            place = unseen.places[0]
+            question = sentences.facing_unknown(piece_of(self.base[place]), place, unseen.remedy)
         return self.ask(question, places_named(turned), self.decision.best.changes)
 
     def too_many_turns(self, changes: Changes) -> Judgement[StateT, TurnT]:

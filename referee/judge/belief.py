@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
-from engine.values import EMPTY, Appearance, Place
+from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.dice import SeenDice, names_of
 from referee.judge.evidence.earlier_pictures import (
     KnownPiece,
@@ -22,6 +22,7 @@ from referee.judge.evidence.earlier_readings import (
     given_earlier_readings,
     readings_to_keep,
 )
+from referee.judge.evidence.turns import facing_as_believed
 from referee.judge.explanations import shown_changes
 from referee.judge.explorer import Changes, JudgeContext, apply_turns, changes_between
 from referee.judge.faults import StandingFault
@@ -116,7 +117,9 @@ class Observations:
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
     up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` holds the
     readings of misread places and of written cells from when it became known what they show: the same reading again
-    means that nothing changed. ``pieces`` are the known stacks and discs, as last seen.
+    means that nothing changed. ``pieces`` are the known stacks and discs, as last seen. ``facing`` are the looks of the
+    pieces whose sides were read as believed since they were last played; how any other is turned only follows from the
+    rules.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -128,6 +131,7 @@ class Observations:
     dice: SeenDice | None = None
     earlier: EarlierReadings = field(default_factory=dict)
     pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
+    facing: Mapping[Place, LookName] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,7 @@ class Belief(Generic[StateT, TurnT]):
     def remember_pieces(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
-        """Return a copy that remembers the stacks and discs seen as believed, and earlier ones that are not seen now.
+        """Return a copy that remembers the pieces seen as believed, and earlier ones that are not seen now.
 
         Unless the table is ``settled``, a stack that looks touched keeps its earlier picture, and so does every flat
         piece: a turn may be under way. Written signs are no pieces; ``Observations.earlier`` has their pictures.
@@ -221,7 +225,9 @@ class Belief(Generic[StateT, TurnT]):
             if place not in seen or (not settled and (is_flat or (seen[place].touched or 0.0) > 0))
         }
         pieces = pieces_as_believed(context.game, state, seen, self.observations.pieces) | kept
-        return replace(self, observations=replace(self.observations, pieces=pieces))
+        earlier, side = self.observations.facing, context.settings.side
+        facing = facing_as_believed(context.game, self.states, seen, earlier, side)
+        return replace(self, observations=replace(self.observations, pieces=pieces, facing=facing))
 
     def learn_misreadings(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
         """Learn from a person's corrections how the camera misreads those places, so that it need not be ignored there.
@@ -327,11 +333,11 @@ def override_belief(
     believed = belief.with_states(states).distrust_sensors(said, looks)
     earlier = {**observations.earlier, **readings_to_keep(observations.looked, unchanged, looks)}
     # What the person changed may not have been on the table yet at the latest look.
-    pieces = believed.remember_pieces(context, looked).observations.pieces
-    pieces = unchanged_pieces(game, belief.states[0], pieces) if belief.states else {}
+    known = believed.remember_pieces(context, looked).observations
+    pieces = unchanged_pieces(game, belief.states[0], known.pieces) if belief.states else {}
     return replace(
         believed,
-        observations=replace(believed.observations, earlier=earlier, pieces=pieces),
+        observations=replace(believed.observations, earlier=earlier, pieces=pieces, facing=known.facing),
         conversation=Conversation(taken_back=frozenset(taken_back)),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         # Whatever the dice show now is older than the person's word.

@@ -561,7 +561,7 @@ def narrow_by_sides(case: Case[StateT, TurnT]) -> tuple[tuple[StateT, ...], tupl
     """
     seen, current, dropped = case.seen.places, case.states, []
     places = [at for at, look in case.base.items() if look != EMPTY and at in seen and seen[at].best == look]
-    for place, facing in certain_sides(case.seen, places, case.settings.side).items():
+    for place, facing in certain_sides(seen, places, case.settings.side).items():
         if kept := tuple(_agreeing(case.game, current, {place: facing})):
             current = kept
         else:

@@ -28,7 +28,7 @@ class StandingFault:
 def find_breaches(case: Case[StateT, TurnT], changes: Changes) -> tuple[Breach, ...]:
     """Return the breaches from the believed state that needs the fewest; none when a state explains the change."""
     arrived = [place for place, look in sorted(changes) if look != EMPTY]
-    sides = certain_sides(case.seen, arrived, case.settings.side)
+    sides = certain_sides(case.seen.places, arrived, case.settings.side)
     tables = name_pieces(case.base, changes, case.game.looks)
     found = [min((_explained(case.game, state, after, sides) for state in case.states), key=len) for after in tables]
     # Where only sensors noticed a piece, name the rule that most of its possible looks break.
@@ -50,7 +50,7 @@ def find_turned_pieces(case: Case[StateT, TurnT], min_contradiction: float) -> t
         possible = [facing for known in facings for facing in known.get(place, ())]
         if one.best == case.base[place] and facing_contradiction(possible, one.sides) >= min_contradiction:
             suspects.append(place)
-    sides = certain_sides(case.seen, suspects, case.settings.side)
+    sides = certain_sides(case.seen.places, suspects, case.settings.side)
     return min((by_sides.explain(state, case.base, sides) for state in case.states), key=len) if sides else ()
 
 

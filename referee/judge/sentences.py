@@ -105,6 +105,17 @@ def differs_from_correction(places: Sequence[Place]) -> str:
     )
 
 
+def facing_unknown(piece: str, place: Place, remedy: str) -> str:
+    """The sides of a piece don't fit the turn that brought it there, and were not seen then."""
+    return Phrase(
+        "I can't tell how the {piece} on {place} is turned. I did not see its sides clearly when it was played, and "
+        "what I see of them now doesn't fit. {remedy} Or press the button again if it stands as it was played.",
+        piece,
+        place,
+        remedy,
+    )
+
+
 def taken_back(places: Sequence[Place], *, written: bool) -> str:
     """A turn was taken back, but the pieces still stand as after it, or it is still ``written`` there."""
     if written:

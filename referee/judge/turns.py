@@ -37,11 +37,12 @@ from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 
 
 def accept(
-    given: Assessment[StateT, TurnT], turns: Sequence[TurnT], *, ignoring_sides: bool = False
+    given: Assessment[StateT, TurnT], turns: Sequence[TurnT], *, instead: tuple[StateT, ...] = ()
 ) -> Judgement[StateT, TurnT]:
-    """Accept turns from the believed states, or withdraw what earlier side faces told, and accept them without that."""
-    context, belief, decision, ignored = given.context, given.belief, given.decision, given.belief.states_ignoring_sides
-    case = replace(given, states=ignored if ignoring_sides else belief.states)
+    """Accept turns from the believed states, or from others ``instead``, for which the believed ones are withdrawn."""
+    context, belief, decision = given.context, given.belief, given.decision
+    ignored = instead or belief.states_ignoring_sides
+    case = replace(given, states=instead or belief.states)
     left = reading_of_turns(case, turns, belief.pending)
     steps, dropped = advance(case.but_seen(left), turns)
     states = steps[-1].states
@@ -77,7 +78,7 @@ def accept(
     ).distrust_sensors(left.sensed, after)
     believed = believed.remember_pieces(context, left.places)
     notes = tuple(map(sentences.dropped_sighting, dropped))
-    ruling = Ruling((accepted,), steps, notes, ignored if ignoring_sides else ())
+    ruling = Ruling((accepted,), steps, notes, instead)
     judgement = Judgement(believed, ruling)
     if decision.set_aside:
         judgement = judgement.then(given.with_belief(believed).question_about(decision.set_aside))
@@ -173,7 +174,7 @@ def _if_only_sides_forbid(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
     if not resolved.turns or resolved.contradiction >= context.settings.turned:
         return
     if given.confirms(changes):
-        yield accept(given, resolved.turns, ignoring_sides=True)
+        yield accept(given, resolved.turns, instead=ignored)
     yield given.asking_about(changes).against_sides(resolved.turns)
 
 
@@ -201,7 +202,7 @@ def _answers_to_turns(
     if check == SideCheck(is_doubtful=is_confirmed and check.is_doubtful):
         yield _with_question_about_later_touch(given.context, accept(given, turns), given.seen)
     if is_confirmed and check.turned:
-        yield accept(given, turns, ignoring_sides=True)
+        yield accept(given, turns, instead=_states_facing_as_seen(given, check.turned))
     if not is_over:
         yield given.not_a_turn_yet()
     # A press can't confirm what the side faces rule out.
@@ -274,12 +275,12 @@ def _answers_to_unchanged(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
     case, seen = given.visible, given.seen
     # A fault put back the wrong way round is named without waiting for the turn to end.
     trigger = given.trigger if fault is None or given.declared else Trigger.RESTED
-    if turned := find_turned_pieces(case, settings.turned):
+    if turned := tuple(filter(given.has_seen_facing, find_turned_pieces(case, settings.turned))):
         yield name_fault(replace(given, trigger=trigger), turned, frozenset(), decision.margin)
     if trigger.names_faults and (turned := find_turned_pieces(case, settings.side)):
         about = frozenset((place, given.base[place]) for breach in turned for place in breach.places)
         # If a player declares again, they were not turned.
-        yield _as_seen(given) if given.confirms(about) else given.asking_about(about).piece_turned(turned)
+        yield _as_seen(given, turned) if given.confirms(about) else given.asking_about(about).piece_turned(turned)
     # Something may have happened on hidden places, except those that somebody was asked about or settled.
     hidden = [place for place in decision.unseen if place in given.out_of_sight - belief.set_aside]
     unchanged = given.say(VerdictKind.UNCHANGED, sentences.UNCHANGED, margin=decision.margin)
@@ -310,9 +311,22 @@ def _answers_to_unchanged(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
     yield unchanged
 
 
-def _as_seen(given: Assessment[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    """Believe that pieces were not turned: side faces seen earlier were misread."""
-    ignored = given.belief.states_ignoring_sides
+def _states_facing_as_seen(given: Assessment[StateT, TurnT], turned: Sequence[Breach]) -> tuple[StateT, ...]:
+    """Return the states without what side faces told, and with any facing of these pieces that even so can't be."""
+    states, table = given.belief.states_ignoring_sides, given.game.table
+    case = replace(given.visible, states=states)
+    for place in places_named(find_turned_pieces(case, given.settings.side)):
+        if place in places_named(turned):
+            look = given.base[place]
+            # A piece that is put down anew may face any way.
+            lifted = [(table.amend(state, {place: EMPTY}), state.to_move) for state in states]
+            states = tuple(table.amend(state, {place: look}, to_move) for state, to_move in lifted)
+    return states
+
+
+def _as_seen(given: Assessment[StateT, TurnT], turned: Sequence[Breach]) -> Judgement[StateT, TurnT]:
+    """Believe that pieces were not turned: side faces seen earlier were misread, or a turn was seen wrongly."""
+    ignored = _states_facing_as_seen(given, turned)
     states, _ = narrow_by_sides(replace(given, states=ignored))
     kind, said = VerdictKind.UNCHANGED, sentences.UNCHANGED
     if given.belief.fault is not None:

@@ -4,10 +4,10 @@ Every function that takes turns raises IllegalTurnError when the state doesn't a
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.api import Game, StateT, TurnT
-from engine.values import Place
+from engine.values import LookName, Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import places_named
 
@@ -63,15 +63,36 @@ def facing_contradiction(facings: Sequence[Mapping[str, str]], sides: Mapping[st
     )
 
 
-def certain_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
+def certain_sides(
+    seen: Mapping[Place, PooledPlace], places: Iterable[Place], side_lead: float
+) -> dict[Place, dict[str, str]]:
     """Return the side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
     found: dict[Place, dict[str, str]] = {}
     for place in places:
-        for side, symbols in seen.places[place].sides.items() if place in seen.places else ():
+        for side, symbols in seen[place].sides.items() if place in seen else ():
             ranked = sorted(symbols, key=lambda name: -symbols[name])
             if len(ranked) > 1 and symbols[ranked[0]] - symbols[ranked[1]] >= side_lead:
                 found.setdefault(place, {})[side] = ranked[0]
     return found
+
+
+def facing_as_believed(
+    game: Game[StateT, TurnT],
+    states: Sequence[StateT],
+    seen: Mapping[Place, PooledPlace],
+    earlier: Mapping[Place, LookName],
+    side_lead: float,
+) -> dict[Place, LookName]:
+    """Return the looks of the pieces whose sides were read as believed, now or ``earlier`` and not played since."""
+    if game.side_faces is None:
+        return {}
+    looks, facings = game.table.appearance(states[0]), [game.side_faces.facings(state) for state in states]
+    return {place: look for place, look in earlier.items() if look == looks[place]} | {
+        place: looks[place]
+        for place, sides in certain_sides(seen, seen, side_lead).items()
+        if seen[place].best == looks[place]
+        and any(sides.items() <= facing.items() for each in facings for facing in each.get(place, ()))
+    }
 
 
 def height_contradiction(

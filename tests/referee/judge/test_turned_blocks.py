@@ -8,6 +8,7 @@ import pytest
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
+from tests.referee.service_table import known_turn
 from vision.reading import Reading
 
 START = {
@@ -119,6 +120,80 @@ def test_a_block_put_back_with_doubtful_sides_is_asked_about_and_settled(
     assert judge.consider([reading], Trigger.GLANCE).verdict.kind is VerdictKind.AMBIGUOUS
     assert judge.consider([reading], Trigger.DECLARED).verdict.kind is VerdictKind.PUT_RIGHT
     assert judge.fault is None
+
+
+@pytest.fixture
+def played(deblockle: Any, judge: JudgedGame) -> Any:
+    """The state after a turn of the block on e3, whose facing is known."""
+    return deblockle.rules.apply(judge.belief[0], known_turn(deblockle, judge.belief[0], start="e3"))
+
+
+def turned(deblockle: Any, state: Any) -> tuple[str, dict[str, str], dict[str, str]]:
+    """Where gold's block of known facing stands, its sides towards the camera, and those after half a turn by hand."""
+    at, (facing,) = next((at, each) for at, each in deblockle.side_faces.facings(state).items() if len(each) == 1)
+    return (
+        at,
+        {"south": facing["south"], "east": facing["east"]},
+        {"south": facing["north"], "east": facing["west"]},
+    )
+
+
+def test_a_played_block_whose_legible_sides_contradict_the_turn_is_named(
+    judge: JudgedGame, deblockle: Any, make_reading: Any, played: Any
+) -> None:
+    at, _, wrong = turned(deblockle, played)
+    reading = make_reading(deblockle.table.appearance(played), sides={at: wrong})
+    verdict = judge.consider([reading], Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.places[0]) == (VerdictKind.ILLEGAL, at)
+
+
+def test_a_played_block_whose_sides_were_not_legible_is_asked_about_once_they_contradict_the_turn(
+    judge: JudgedGame, deblockle: Any, make_reading: Any, played: Any
+) -> None:
+    at, _, wrong = turned(deblockle, played)
+    looks = deblockle.table.appearance(played)
+    assert judge.consider([make_reading(looks)], Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.belief == (played,), "what the roll tells of its sides is kept"
+    assert judge.consider([make_reading(looks)], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+    legible = make_reading(looks, sides={at: wrong})
+    asked = judge.consider([legible], Trigger.DECLARED).verdict
+    assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, (at,))
+    assert asked.sentence.startswith(f"I can't tell how the gold block on {at} is turned.")
+    assert judge.fault is None
+    settled = judge.consider([legible], Trigger.DECLARED)
+    assert settled.verdict.kind is VerdictKind.UNCHANGED
+    assert settled.withdrawn == judge.belief
+    assert [facing["south"] for facing in deblockle.side_faces.facings(judge.belief[0])[at]] == [wrong["south"]]
+    assert judge.belief[0].to_move == played.to_move
+    assert judge.consider([legible], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_a_played_block_whose_sides_were_read_later_counts_as_turned_after_that(
+    judge: JudgedGame, deblockle: Any, make_reading: Any, played: Any
+) -> None:
+    at, right, wrong = turned(deblockle, played)
+    looks = deblockle.table.appearance(played)
+    judge.consider([make_reading(looks)], Trigger.DECLARED)
+    assert (
+        judge.consider([make_reading(looks, sides={at: right})], Trigger.GLANCE).verdict.kind is VerdictKind.UNCHANGED
+    )
+    verdict = judge.consider([make_reading(looks, sides={at: wrong})], Trigger.RESTED).verdict
+    assert [breach.rule for breach in verdict.breaches] == ["block-turned-in-place"]
+
+
+def test_the_next_turn_counts_as_seen_if_a_block_that_was_not_legible_before_faces_another_way(
+    judge: JudgedGame, deblockle: Any, make_reading: Any, played: Any
+) -> None:
+    at, _, wrong = turned(deblockle, played)
+    judge.consider([make_reading(deblockle.table.appearance(played))], Trigger.DECLARED)
+    after = deblockle.rules.apply(played, known_turn(deblockle, played, start="c5", top="stop"))
+    legible = make_reading(deblockle.table.appearance(after), sides={at: wrong})
+    asked = judge.consider([legible], Trigger.DECLARED).verdict
+    assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, (at,))
+    ruling = judge.consider([legible], Trigger.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert ruling.withdrawn
+    assert [facing["south"] for facing in deblockle.side_faces.facings(judge.belief[0])[at]] == [wrong["south"]]
 
 
 def test_sides_seen_after_the_next_players_touch_do_not_count_for_the_turn_before(
