@@ -189,11 +189,12 @@ class Assessment(Case[StateT, TurnT]):
 
     def piece_turned(self, turned: Sequence[Breach]) -> Judgement[StateT, TurnT]:
         """Ask about a piece that is not turned as believed, while the turns are fine."""
-        question = Phrase("{fault} Or press the button again if it stands as it did.", sentences.fault(turned))
         unseen = next((breach for breach in turned if not self.has_seen_facing(breach)), None)
         if unseen is not None:
             place = unseen.places[0]
             question = sentences.facing_unknown(piece_of(self.base[place]), place, unseen.remedy)
+        else:
+            question = Phrase("{fault} Or press the button again if it stands as it did.", sentences.fault(turned))
         return self.ask(question, places_named(turned), self.decision.best.changes)
 
     def too_many_turns(self, changes: Changes) -> Judgement[StateT, TurnT]:
