@@ -58,7 +58,7 @@ def test_taps_stay_through_the_turns_that_others_write_at_once(tmp_path: Path, v
         tap(ann, "p1.e2", "=3", "p1.d3", "=2", "p1.e3")
         tap(ben, "p2.e2", "=3", "p2.d3", "=2", "p2.e3", "=2", "p2.f3")
         ben.get_by_role("button", name="Play this turn").click()
-        expect(ann.locator("#last")).to_contain_text("p2")
+        expect(ann.locator("#last")).to_contain_text("p2 e2=3,d3=2,e3=2,f3=4")
         # Somebody wants a hint, too.
         assert not running.tell(AskHint("Ben")).refused
         expect(ann.locator("#hint")).to_be_visible()
