@@ -1,34 +1,31 @@
-"""The pages on boards, WLED, colours and sensors say what the code does; their sums and drawings are right."""
+"""The pages on boards, WLED and sensors say what the code does; their sums and drawings are right."""
 
 import re
 import runpy
 import tomllib
 from dataclasses import fields
-from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.colours import DISTINCT_DIFFERENCE, Eye, difference
 from firmware_bridge import wled
 from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from firmware_bridge.wled import linearize
 from hardware.lights.light_map import light_map_from_toml
-from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES
 from hardware.pin_map import GpioPinMap
 from hardware.switches import switch_pins
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
 
 ROOT = Path(__file__).parents[2]
-BOARD, WLED, COLOURS, PI, VIRTUAL_TABLE = (
+BOARD, WLED, PI, VIRTUAL_TABLE = (
     (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("microcontroller", "wled", "colours", "hardware", "virtual-table")
+    for name in ("microcontroller", "wled", "hardware", "virtual-table")
 )
 DRAWN = runpy.run_path(str(ROOT / "scripts" / "drawing" / "wiring.py"))
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("wiring-*.svg"))
-LIT = [colour for colour in Colour if colour is not Colour.OFF]
 FULL_MA, DARK_MA = 60, 1
 
 
@@ -124,18 +121,6 @@ def test_a_boards_drawings_name_its_pins(board: str) -> None:
             assert f">{kind.pin_name(pins['matrix'][lines][index])}<" in drawn["sensors"]
     for pin in (*pins["buttons"].values(), pins["buzzer"]["pin"]):
         assert f">{kind.pin_name(pin)}<" in drawn["buttons"]
-
-
-def test_the_table_of_colours_is_what_is_measured() -> None:
-    measured = []
-    for one, other in combinations(LIT, 2):
-        cells = []
-        for eye in Eye:
-            by_hue, by_all = (difference(one.value, other.value, eye, by_hue_alone=alone) for alone in (True, False))
-            cells.append(f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
-        if any(cell.startswith("**") for cell in cells):
-            measured.append((one.name.lower(), other.name.lower(), *cells))
-    assert rows(COLOURS, r"(\w+), (\w+)", *[r"([^|]+)"] * 4) == measured
 
 
 def test_the_knobs_of_the_virtual_table_are_fields() -> None:

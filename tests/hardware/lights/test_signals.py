@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardware.lights.animation import brightness
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import (
     MOOD_STYLES,
@@ -68,6 +69,16 @@ def test_any_two_roles_differ_in_pattern_in_mark_and_in_colour(one: LightRole, o
 def test_any_two_moods_differ_in_pattern_and_in_mark(one: Mood, other: Mood) -> None:
     assert MOOD_STYLES[one].pattern is not MOOD_STYLES[other].pattern
     assert MOOD_STYLES[one].mark != MOOD_STYLES[other].mark
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Pattern, 2)])
+def test_two_rhythms_differ_for_a_tenth_of_the_time_however_they_are_shifted(one: Pattern, other: Pattern) -> None:
+    # Every 50 ms for 14 s: whole periods of every pattern there is.
+    first, second = (
+        [brightness(pattern, step / 20, smooth=False) > 0 for step in range(280)] for pattern in (one, other)
+    )
+    for shift in range(280):
+        assert sum(a != b for a, b in zip(first, second[shift:] + second[:shift], strict=True)) >= 28
 
 
 def test_the_status_light_shows_a_mood_as_squares_show_the_matching_role() -> None:
