@@ -17,7 +17,7 @@ from engine.games.blockade.explanation import play
 from engine.games.blockade.hints import hint
 from engine.games.blockade.notation import paths_of
 from engine.games.blockade.reach import explore, least_steps, terrain_of, way_to
-from engine.games.blockade.state import LARGE, OWNED, PLACES, BlockadeTurn, Move, appearance_of, colour_of, size_of
+from engine.games.blockade.state import LARGE, OWNED, PLACES, BlockadeTurn, Move, colour_of, size_of
 from engine.games.blockade.turns import is_whole_turn, turn_of
 from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.search.budget import CountingClock
@@ -26,7 +26,6 @@ from engine.values import Announcement, Certainty, Place, Roll, Strength
 from tests.effort import cases, some
 from tests.engine.game_machine import GameMachine
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.mutable_board import MutableBoard
 from tests.engine.games.blockade.strategies import COUNTED, DICE, GAME, HELPED, OPTIONS, frozen, state_of
 from tests.engine.games.blockade.test_explain import ALL_LARGES_USED, ROLLED, ready, towered, with_stacks
 from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
@@ -376,26 +375,6 @@ def test_the_lazy_list_of_turns_is_a_sequence():
     assert list(turns[3:6]) == [turns[3], turns[4], turns[5]]
     with pytest.raises(IndexError):
         turns[len(turns)]
-
-
-@pytest.mark.parametrize("options", [{}, {"tower": "contains"}, {"strict": True}])
-def test_random_games_by_the_fast_rules_are_legal(options):
-    rng = random.Random(3)
-    state = GAME.rules.new({"starts": "warm", **options})
-    for _ in range(cases(40)):
-        state = DICE.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
-        table = MutableBoard(state)
-        moved, won = table.random_turn(state.to_move, state.roll, rng)
-        stacks = tuple(tuple(stack) for stack in table.stacks)
-        looks = {place: (look,) for place, look in appearance_of(stacks).items()}
-        ends = (GAME.rules.apply(state, turn) for turn in turns_showing(GAME, state, looks))
-        after = next(end for end in ends if end.stacks == stacks)
-        assert moved or stacks == state.stacks
-        assert won == (after.to_move is None)
-        assert all(MutableBoard(after).rests[piece] == table.rests[piece] for piece in range(16))
-        if won:
-            break
-        state = after
 
 
 BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
