@@ -1,6 +1,5 @@
 """docs/internals/protocol.md says what the code does: kinds, fields, sizes, numbers."""
 
-import json
 import random
 import re
 import struct
@@ -35,8 +34,8 @@ from firmware_bridge.protocol.messages import (
     Welcome,
 )
 from firmware_bridge.protocol.packets import BOTH_WAYS, FROM_DEVICE, FROM_HOST, Kind, is_sequenced
-from scripts import protocol_vectors
 from tests.firmware_bridge.protocol.page_peer import PageDevice, Parser, frame
+from tests.firmware_bridge.protocol.test_vectors import VECTORS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "internals" / "protocol.md").read_text(encoding="utf-8")
 BITS = re.compile(r"u(8|16|32) (\w+)")
@@ -177,18 +176,15 @@ def test_the_numbers_are_those_of_the_code() -> None:
 
 def test_the_vectors_have_the_keys_that_are_described() -> None:
     told = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in rows(section("Test vectors"))}
-    vectors = protocol_vectors.build()
-    assert list(told) == list(vectors)
+    assert list(told) == list(VECTORS)
     for key, names in told.items():
-        if isinstance(vectors[key], list):
+        if isinstance(VECTORS[key], list):
             described = names - {"host", "device", "both"} | {"name"}
-            for entry in vectors[key]:
+            for entry in VECTORS[key]:
                 assert set(entry) <= described, key
 
 
 # Somebody who read nothing but docs/internals/protocol.md gets on with the vectors and with the host's end.
-
-VECTORS: dict[str, Any] = json.loads(protocol_vectors.FILE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("size", [1, 10_000])
