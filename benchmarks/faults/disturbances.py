@@ -7,15 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.scene.variety import (
-    COVERINGS,
-    FINISHES,
-    MIRRORED,
-    draped_mm,
-    half_mm,
-    varied_coverings,
-    varied_panel,
-)
+from benchmarks.scene import variety
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting, first_fitting, growing_distances, looking_at
 from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
@@ -252,8 +244,8 @@ class DisturbanceMaker:
     def _covering(self) -> tuple[ForeignObject, ...]:
         """Return what lies over part of the board, or of one sheet, and over what stands there."""
         rng, layout = self._rng, self._setting.layout
-        kind = COVERINGS[int(rng.integers(len(COVERINGS)))]
-        things = varied_coverings(rng, kind, half_mm(layout.board), draped_mm(layout.board))
+        kind = variety.COVERINGS[int(rng.integers(len(variety.COVERINGS)))]
+        things = variety.varied_coverings(rng, kind, layout.board)
         sheets = lying_sheets(layout)
         if not sheets:
             return things
@@ -263,10 +255,11 @@ class DisturbanceMaker:
     def _mirrored(self) -> Lighting:
         """Return the usual light with a lamp or a window that the board or the first sheet mirrors."""
         rng, board = self._rng, self._setting.layout.board
-        target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half_mm(board)), board.height_mm])
-        kind, finish = MIRRORED[int(rng.integers(len(MIRRORED)))], sorted(FINISHES)[int(rng.integers(len(FINISHES)))]
-        panel = varied_panel(rng, kind, self._pose.camera_position_mm, target)
-        return replace(self._setting.lighting, panels=(panel,), finish=FINISHES[finish])
+        target = np.array([*(rng.uniform(-0.85, 0.85, 2) * variety.half_mm(board)), board.height_mm])
+        kind = variety.MIRRORED[int(rng.integers(len(variety.MIRRORED)))]
+        finish = sorted(variety.FINISHES.items())[int(rng.integers(len(variety.FINISHES)))][1]
+        panel = variety.varied_panel(rng, kind, self._pose.camera_position_mm, target)
+        return replace(self._setting.lighting, panels=(panel,), finish=finish)
 
     def _lighting(self, *, switched: bool) -> Lighting:
         rng, usual = self._rng, self._setting.lighting

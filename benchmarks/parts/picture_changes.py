@@ -15,19 +15,8 @@ from typing import TypeVar
 import cv2
 import numpy as np
 
-from benchmarks.scene import processing
+from benchmarks.scene import processing, variety
 from benchmarks.scene.processing import Levels, developed, rounded
-from benchmarks.scene.variety import (
-    COVERINGS,
-    FINISHES,
-    MIRRORED,
-    PanelKind,
-    draped_mm,
-    half_mm,
-    varied_clutter,
-    varied_coverings,
-    varied_panel,
-)
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import compress, mirrored, motion_blur, normalised_rays, on_plane, shade_table
 from simulator.rendering.painting import paste
@@ -76,7 +65,7 @@ class LabelledPicture:
     @property
     def half_mm(self) -> FloatArray:
         """Half the width and the depth of the board, of the sheet's grid, or of the tray."""
-        return half_mm(self.surface)
+        return variety.half_mm(self.surface)
 
     @property
     def surface(self) -> Surface:
@@ -100,13 +89,13 @@ def _board_side_px(picture: LabelledPicture) -> float:
 
 
 def with_reflection(
-    light: FloatImage, picture: LabelledPicture, rng: np.random.Generator, kind: PanelKind, finish: str
+    light: FloatImage, picture: LabelledPicture, rng: np.random.Generator, kind: variety.PanelKind, finish: str
 ) -> FloatImage:
     """A lamp or a window, mirrored by the board or the sheet, which has that finish, and what lies around it."""
     height_mm, pose = picture.surface.height_mm, picture.pose
     target = np.array([*(rng.uniform(-0.85, 0.85, 2) * picture.half_mm), height_mm])
-    panel = varied_panel(rng, kind, pose.camera_position_mm, target)
-    surface = replace(FINISHES[finish], seed=int(rng.integers(1 << 30)))
+    panel = variety.varied_panel(rng, kind, pose.camera_position_mm, target)
+    surface = replace(variety.FINISHES[finish], seed=int(rng.integers(1 << 30)))
     rays = normalised_rays(picture.camera, 0.0, 0.0, picture.camera.size)
     points, hits = on_plane(pose, rays, height_mm)
     level = np.concatenate([points, np.full((*points.shape[:2], 1), height_mm)], axis=-1)
@@ -355,13 +344,13 @@ def _with_things(picture: LabelledPicture, things: Sequence[ForeignObject]) -> L
 
 def covered_by(picture: LabelledPicture, rng: np.random.Generator, kind: ForeignObjectKind) -> LabelledPicture:
     """Something that lies still over part of the board and over pieces."""
-    return _with_things(picture, varied_coverings(rng, kind, picture.half_mm, draped_mm(picture.surface)))
+    return _with_things(picture, variety.varied_coverings(rng, kind, picture.surface))
 
 
 def cluttered(picture: LabelledPicture, rng: np.random.Generator) -> LabelledPicture:
     """Cups, cards and coins beside the board."""
     centres = np.array(list(picture.layout.markers.centres_mm.values())).reshape(-1, 2)
-    return _with_things(picture, varied_clutter(rng, picture.half_mm, centres))
+    return _with_things(picture, variety.varied_clutter(rng, picture.surface, centres))
 
 
 def mirror_image(picture: LabelledPicture, _rng: np.random.Generator) -> LabelledPicture:
@@ -398,7 +387,7 @@ IN_THE_SCENE: Mapping[str, Mapping[str, Change]] = {
     "hands": {skin: partial(with_hand, skin=skin) for skin in ARM_SKINS}
     | {sleeve: partial(with_hand, sleeve=sleeve) for sleeve in ARM_SLEEVES},
     "things": {kind: partial(with_object, kind=kind) for kind in ("coin", "cup", "card")},
-    "coverings": {kind: partial(covered_by, kind=kind) for kind in COVERINGS}
+    "coverings": {kind: partial(covered_by, kind=kind) for kind in variety.COVERINGS}
     | {"open hand": partial(with_hand, is_open=True)},
     "clutter": {"beside the board": cluttered},
     "markers": {
@@ -422,8 +411,8 @@ IN_THE_LIGHT: Mapping[str, Mapping[str, LightChange]] = {
     },
     "reflection": {
         f"{kind} on {finish}": partial(with_reflection, kind=kind, finish=finish)
-        for kind in MIRRORED
-        for finish in FINISHES
+        for kind in variety.MIRRORED
+        for finish in variety.FINISHES
     },
     "fog": {f"{left:.0%} left": partial(with_haze, transmission=left) for left in (0.6, 0.35, 0.18)},
     "bands": {f"{depth:.0%}": partial(with_bands, depth=depth) for depth in (0.04, 0.12, 0.3)},

@@ -328,11 +328,6 @@ def half_mm(surface: GridSurface | Tray) -> FloatArray:
     return np.array([surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm]) / 2
 
 
-def draped_mm(surface: GridSurface | Tray) -> float:
-    """Return the height at which a covering lies: on what stands there, at most 40 mm above the surface."""
-    return min(top_mm(surface), surface.height_mm + 40.0) + 0.5
-
-
 COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card")
 """What may lie still over a board or a sheet."""
 _CLOTHS: tuple[Colour, ...] = (
@@ -352,16 +347,17 @@ _FURS: tuple[Colour, ...] = (
 
 
 def varied_coverings(
-    rng: np.random.Generator, kind: ForeignObjectKind, half_mm: FloatArray, base_mm: float
+    rng: np.random.Generator, kind: ForeignObjectKind, surface: GridSurface | Tray
 ) -> tuple[ForeignObject, ...]:
-    """Return what lies over part of a board or sheet with half sizes (2,): one thing, or up to five playing cards."""
+    """Return what lies over part of a surface, on what stands there: one thing, or up to five playing cards."""
+    half, base_mm = half_mm(surface), min(top_mm(surface), surface.height_mm + 40.0) + 0.5
 
     def one(reach: float, radius_mm: float, colours: tuple[Colour, ...]) -> ForeignObject:
-        x, y = (float(value) for value in rng.uniform(-reach, reach, 2) * half_mm)
+        x, y = (float(value) for value in rng.uniform(-reach, reach, 2) * half)
         colour, turned = colours[int(rng.integers(len(colours)))], float(rng.uniform(-180.0, 180.0))
         return ForeignObject(kind, x, y, colour, base_mm, radius_mm, turned, int(rng.integers(1 << 30)))
 
-    size = float(half_mm.mean())
+    size = float(half.mean())
     if kind == "cat":
         return (one(1.0, size * float(rng.uniform(0.6, 1.0)), _FURS),)
     if kind == "scarf":
@@ -382,17 +378,18 @@ def varied_coverings(
 
 
 def varied_clutter(
-    rng: np.random.Generator, half_mm: FloatArray, keep_clear_mm: FloatArray
+    rng: np.random.Generator, surface: GridSurface | Tray, keep_clear_mm: FloatArray
 ) -> tuple[ForeignObject, ...]:
-    """Return things that lie around a board or sheet with half sizes (2,), none within 60 mm of points (n, 2)."""
+    """Return things that lie around a board or sheet, none within 60 mm of points (n, 2)."""
+    half = half_mm(surface)
     kinds: tuple[ForeignObjectKind, ...] = ("coin", "cup", "card", "playing card", "playing card", "scarf")
     lying: list[ForeignObject] = []
     for _ in range(40):
         kind = kinds[int(rng.integers(len(kinds)))]
         radius = {"coin": 12.0, "cup": 38.0, "card": 32.0, "playing card": 44.0, "scarf": 26.0}[kind]
         reach = radius * (7.2 if kind == "scarf" else 1.5)
-        at = rng.uniform(-1.0, 1.0, 2) * (half_mm + 190.0)
-        is_beside = bool((np.abs(at) - half_mm).max() > reach + (45.0 if kind == "cup" else 8.0))
+        at = rng.uniform(-1.0, 1.0, 2) * (half + 190.0)
+        is_beside = bool((np.abs(at) - half).max() > reach + (45.0 if kind == "cup" else 8.0))
         near = [np.array([thing.x_mm, thing.y_mm]) for thing in lying] + list(keep_clear_mm)
         if is_beside and all(np.linalg.norm(at - other) > radius + 60.0 for other in near):
             colour = _CLOTHS[int(rng.integers(len(_CLOTHS)))]

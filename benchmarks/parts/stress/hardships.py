@@ -22,17 +22,7 @@ from benchmarks.parts.picture_changes import (
     resting,
 )
 from benchmarks.parts.stress.drafts import Draft, setting_of, stress_layout
-from benchmarks.scene.variety import (
-    COVERINGS,
-    FINISHES,
-    MIRRORED,
-    PanelKind,
-    draped_mm,
-    half_mm,
-    varied_clutter,
-    varied_coverings,
-    varied_panel,
-)
+from benchmarks.scene import variety
 from simulator.rendering.optics import random_colour
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Bend, ForeignObject, ForeignObjectKind, Hand, Lamp, MarkerState, Shade, Surface
@@ -98,27 +88,25 @@ def _with_glare(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
     return _with_lighting(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
 
 
-def _with_panel(draft: Draft, rng: np.random.Generator, kind: PanelKind, finish: str) -> Draft:
+def _with_panel(draft: Draft, rng: np.random.Generator, kind: variety.PanelKind, finish: str) -> Draft:
     """A lamp or a window that the board or the sheet, of that finish, mirrors into the camera."""
     setting = setting_of(draft)
     board = setting.layout.board
-    target = np.array([*(rng.uniform(-0.85, 0.85, 2) * half_mm(board)), board.height_mm])
-    panel = varied_panel(rng, kind, setting.pose.camera_position_mm, target)
-    surface = replace(FINISHES[finish], seed=int(rng.integers(1 << 30)))
+    target = np.array([*(rng.uniform(-0.85, 0.85, 2) * variety.half_mm(board)), board.height_mm])
+    panel = variety.varied_panel(rng, kind, setting.pose.camera_position_mm, target)
+    surface = replace(variety.FINISHES[finish], seed=int(rng.integers(1 << 30)))
     return _with_lighting(draft, rng, panels=(panel,), finish=surface)
 
 
 def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind) -> Draft:
     """Something that lies still over part of the board, and over pieces."""
     layout = stress_layout(draft.game)
-    return replace(
-        draft, things=(*draft.things, *varied_coverings(rng, kind, half_mm(layout.board), draped_mm(layout.board)))
-    )
+    return replace(draft, things=(*draft.things, *variety.varied_coverings(rng, kind, layout.board)))
 
 
 def _under_open_hand(draft: Draft, rng: np.random.Generator) -> Draft:
     board = stress_layout(draft.game).board
-    hand = reaching_hand(rng, board.height_mm, 0.8, half_mm(board))
+    hand = reaching_hand(rng, board.height_mm, 0.8, variety.half_mm(board))
     return replace(draft, hands=(*draft.hands, resting(hand, board.height_mm)))
 
 
@@ -126,7 +114,7 @@ def _cluttered(draft: Draft, rng: np.random.Generator) -> Draft:
     """Cups, cards and coins beside the board."""
     layout = stress_layout(draft.game)
     centres = np.array(list(layout.markers.centres_mm.values()))
-    return replace(draft, things=(*draft.things, *varied_clutter(rng, half_mm(layout.board), centres)))
+    return replace(draft, things=(*draft.things, *variety.varied_clutter(rng, layout.board, centres)))
 
 
 def _curled(draft: Draft, rng: np.random.Generator, rise_mm: float) -> Draft:
@@ -167,7 +155,7 @@ _METAL_SHARE = 0.5
 
 def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
     board, radius = stress_layout(draft.game).board, drawn_radius_mm(rng, kind)
-    half = half_mm(board)
+    half = variety.half_mm(board)
     colour = random_colour(rng, 0.1, 0.95)
     if kind == "coin" and rng.random() < _METAL_SHARE:
         colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
@@ -184,7 +172,7 @@ def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bo
 
 def _with_hand(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
     board = stress_layout(draft.game).board
-    hand = reaching_hand(rng, board.height_mm, 0.8, half_mm(board), skin, sleeve)
+    hand = reaching_hand(rng, board.height_mm, 0.8, variety.half_mm(board), skin, sleeve)
     return replace(draft, hands=(hand,))
 
 
@@ -193,7 +181,7 @@ def _hand_beside(draft: Draft, rng: np.random.Generator) -> Draft:
     angle = float(rng.uniform(-np.pi, np.pi))
     outwards = np.array([np.cos(angle), np.sin(angle)])
     tip = outwards * (
-        float(half_mm(stress_layout(draft.game).board).max()) / float(np.abs(outwards).max())
+        float(variety.half_mm(stress_layout(draft.game).board).max()) / float(np.abs(outwards).max())
         + float(rng.uniform(55.0, 75.0))
     )
     elbow = tip + outwards * 380.0
@@ -249,8 +237,8 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
             "reflection",
             {
                 f"{kind} on {finish}": partial(_with_panel, kind=kind, finish=finish)
-                for kind in MIRRORED
-                for finish in FINISHES
+                for kind in variety.MIRRORED
+                for finish in variety.FINISHES
             },
         ),
         Hardship(
@@ -305,7 +293,7 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
         ),
         Hardship(
             "coverings",
-            {kind: partial(_covered_by, kind=kind) for kind in COVERINGS} | {"open hand": _under_open_hand},
+            {kind: partial(_covered_by, kind=kind) for kind in variety.COVERINGS} | {"open hand": _under_open_hand},
         ),
         Hardship("clutter", {"beside the board": _cluttered}),
         Hardship("curled", _levels(_curled, "rise_mm", {f"{mm} mm": float(mm) for mm in (4, 10)})),
