@@ -271,6 +271,10 @@ class ChangeGate:
         After ``invalidate_cache``, ``read`` reads every place, since something moved, and what it changed may hardly
         show.
         """
+
+        def read_plainly() -> Reading:
+            return read(*self._bands.without(frame, shared))
+
         look = _Look(_smoothed(shared.small), frame.image[::_SAMPLED_PX, ::_SAMPLED_PX].copy(), frame.time_s)
         if self._repeats.has(look):
             if not self._repeats.hangs:
@@ -289,9 +293,15 @@ class ChangeGate:
             else:
                 self._unlike.append(look)
                 is_passing = self._passed < _PASSING_FRAMES and look.time_s - before.time_s <= _PASSING_S
-                if not is_passing:
-                    return self._moving(frame, shared, read, invalidate_cache)
-                return self.left_out(frame, _UNLIKE)
+                if is_passing:
+                    return self.left_out(frame, _UNLIKE)
+                self._has_moved = True
+                moving = Reading(frame.sequence, frame.time_s, {})
+                if self._reads_movement:
+                    invalidate_cache()
+                    moving = read_plainly()
+                why = Hindrance(HindranceKind.HAND, _MOVING)
+                return self._noted(replace(moving, hindrances=(*moving.hindrances, why)))
             self._bands.settle(change, look.grey.size)
         if self._has_moved or self._passed > _PASSING_FRAMES:
             self._reads, self._reading = 0, None
@@ -300,7 +310,7 @@ class ChangeGate:
         self._unlike.clear()
         if since_read is None or since_read.is_seen:
             self._reads = 0
-        return self._noted(self._resting(frame, shared, read))
+        return self._noted(self._resting(frame, read_plainly))
 
     def _is_confirmed(self, look: _Look) -> bool:
         """Whether one of the latest frames shows the same; the very same frame again proves nothing."""
@@ -310,28 +320,13 @@ class ChangeGate:
             for one in reversed(self._unlike)
         )
 
-    def _moving(
-        self,
-        frame: Frame,
-        shared: SharedPicture,
-        read: Callable[[Frame, SharedPicture], Reading],
-        invalidate_cache: Callable[[], object],
-    ) -> Reading:
-        self._has_moved = True
-        reading = Reading(frame.sequence, frame.time_s, {})
-        if self._reads_movement:
-            invalidate_cache()
-            reading = read(*self._bands.without(frame, shared))
-        why = Hindrance(HindranceKind.HAND, _MOVING)
-        return self._noted(replace(reading, hindrances=(*reading.hindrances, why)))
-
-    def _resting(self, frame: Frame, shared: SharedPicture, read: Callable[[Frame, SharedPicture], Reading]) -> Reading:
+    def _resting(self, frame: Frame, read: Callable[[], Reading]) -> Reading:
         known, self._passed, self._has_moved = self._reading, 0, False
         is_recent = known is not None and frame.time_s - self._read_at_s < _reuse_s(known)
         if known is not None and is_recent and self._reads >= _READS:
             return replace(known, sequence=frame.sequence, time_s=frame.time_s)
         assert self._rest is not None
-        self._reading = read(*self._bands.without(frame, shared))
+        self._reading = read()
         self._read, self._read_at_s = self._rest.grey, frame.time_s
         self._reads += 1
         return self._reading
