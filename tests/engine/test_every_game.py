@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from functools import partial
 from itertools import islice, pairwise
 from random import Random
 
@@ -294,6 +295,7 @@ def test_hints_are_legal_and_repeatable(game):
         assert hint == again
         assert hint.turn.player == state.to_move
         game.rules.apply(state, hint.turn)
+        game.rules.apply(state, game.advice.hint(state, 0.0, rng, clock=CountingClock(), earlier=()).turn)
         assert hint.reason
         assert hint.unit in ("win", "points", "squares")
         assert hint.unit != "win" or 0 <= hint.expected <= 1
@@ -321,6 +323,15 @@ def test_hints_beat_random_turns(game):
             won += 1
             assert hint.unit != "win" or hint.expected > 0.5, "the last hint to the winner expects to lose"
     assert won >= 3
+
+
+@every_game
+def test_an_unknown_place_or_look_is_refused(game):
+    start = game.rules.new()
+    for looks in ({"nowhere": EMPTY}, {game.places[0]: "a cat"}):
+        for look_at in (partial(game.table.explain, start), game.table.set_up, partial(game.table.amend, start)):
+            with pytest.raises(UnreadableError):
+                look_at(looks)
 
 
 @every_game

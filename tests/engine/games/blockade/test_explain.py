@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import IllegalTurnError
 from engine.games.blockade import explanation
 from engine.values import Announcement
 from tests.engine.games.blockade import oracle
@@ -294,16 +294,6 @@ def test_a_wrong_set_up_names_the_wrong_places():
     with pytest.raises(IllegalTurnError) as error:
         GAME.table.set_up({**seen, "c3": "red small"})
     assert [(breach.rule, breach.places) for breach in error.value.breaches] == [("wrong-start", ("c3",))]
-
-
-@pytest.mark.parametrize("looks", [{"f1": "red small"}, {"a1": "pink small"}])
-def test_an_unknown_place_or_look_is_unreadable(looks):
-    with pytest.raises(UnreadableError):
-        GAME.table.explain(ROLLED, looks)
-    with pytest.raises(UnreadableError):
-        GAME.table.set_up(looks)
-    with pytest.raises(UnreadableError):
-        GAME.table.amend(ROLLED, looks)
 
 
 def test_a_missing_piece_of_the_other_player_is_not_searched_for_elsewhere():

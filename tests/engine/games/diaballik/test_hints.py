@@ -89,16 +89,6 @@ def loses_next(state, turn):
     return bool(wins or claimed_results(reply, results))
 
 
-def test_the_same_seed_and_clock_give_the_same_hint():
-    state = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
-    assert hint(state, 3) == hint(state, 3)
-
-
-def test_a_hint_comes_even_without_any_time():
-    for state in (GAME.rules.new(), GAME.notation.parse_state(f"white {STUCK}")):
-        assert GAME.rules.certainty(state, hint(state, reads=0).turn) is Certainty.CERTAIN
-
-
 def test_a_gentle_hint_looks_less_far_ahead_and_is_less_certain():
     gentle = hint(GAME.rules.new(), strength=Strength.GENTLE, reads=10_000)
     fair = hint(GAME.rules.new(), strength=Strength.FAIR, reads=10_000)

@@ -9,7 +9,7 @@ from engine.games.diaballik import turns
 from engine.games.diaballik.rules import count_results
 from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begin_turn, packed_results, results_by_playing, unpack
-from engine.perft import counts_of_first_turns, perft
+from engine.perft import perft
 from engine.registry import load
 from engine.support.grid import members
 from engine.values import EMPTY
@@ -151,13 +151,6 @@ def test_published_count_of_three_turns():
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False}, {"start": "variant"}])
 def test_the_oracle_counts_the_same_two_turns(options):
     assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.rules.new(options), 2)
-
-
-def test_counts_of_first_turns_add_up():
-    state = GAME.notation.parse_state(ANTI_PLAY)
-    turns, counts = counts_of_first_turns(GAME, state, 2)
-    assert list(turns) == list(GAME.rules.perft_turns(state))
-    assert sum(counts) == perft(GAME, state, 2)
 
 
 def passes_from(state):

@@ -150,11 +150,6 @@ def test_an_unknown_place_is_refused(place):
         GAME.table.explain(GAME.rules.new(), {place: "digit 1"})
 
 
-def test_an_unknown_look_is_refused():
-    with pytest.raises(UnreadableError, match=r"p1\.a1 shows 'digit 11'"):
-        GAME.table.explain(GAME.rules.new(), {"p1.a1": "digit 11"})
-
-
 def test_places_that_are_left_out_are_unchanged():
     state = GAME.notation.parse_state(DROP)
     assert GAME.table.explain(state, {}) == ()
