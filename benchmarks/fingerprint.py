@@ -30,8 +30,8 @@ enter_environment(__name__)
 from rich.console import Console
 
 from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
-from benchmarks.parts.engine_speed import known_of
 from benchmarks.parts.soak.game import plan_of, play
+from benchmarks.parts.turns_showing import known_of
 from engine.api import Dice, Game
 from engine.errors import EngineError
 from engine.perft import perft, start_of_count

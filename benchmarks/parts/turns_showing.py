@@ -1,16 +1,18 @@
 """Times the search for turns that fit a picture, and the judge's verdict, in the worst known positions."""
 
 import gc
-from collections.abc import Mapping
+import time
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from rich.console import Console
 
 from benchmarks.parts.command_line import figures
-from benchmarks.parts.engine_speed import known_of, timed
 from engine.api import Game, PossibleLooks
 from engine.registry import games, load
 from engine.showing import turns_showing
@@ -24,6 +26,19 @@ from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 FRAMES = 2
 LIMIT_S = FRAMES / 15
 """Longest time: two frames of a camera with fifteen a second."""
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """A call's result, and its processor time in seconds."""
+    begin_s = time.process_time()
+    result = call()
+    return result, time.process_time() - begin_s
+
+
+def known_of(name: str) -> dict[str, Any]:
+    """Return what ``tests/games`` says of a game: its worst positions, counted turns, where to count from."""
+    path = Path(__file__).resolve().parents[2] / "tests" / "games" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks.parts.command_line import figures
-from benchmarks.parts.engine_speed import timed
 from benchmarks.parts.hint_games import Pairing, positions_of
-from benchmarks.parts.turns_showing import LIMIT_S, faulty_reading, verdict_s
+from benchmarks.parts.turns_showing import LIMIT_S, faulty_reading, timed, verdict_s
 from engine.api import Game
 from engine.registry import load
 from engine.values import Strength
