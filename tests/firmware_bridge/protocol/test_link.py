@@ -716,21 +716,6 @@ def test_a_slow_wire_is_measured_and_not_flooded(baud: int, count: int) -> None:
     assert line.shown == messages.LightFrame(bytes((100, 9, 9)) * count)
 
 
-@pytest.mark.parametrize("baud", some([9600, 19_200, 115_200, 38_400]))
-@pytest.mark.parametrize("count", some([20, 300, 64]))
-def test_on_a_line_of_a_known_rate_nothing_is_sent_again(baud: int, count: int) -> None:
-    line = Line(WireFaults(bytes_per_s=baud / 10))
-    line.host.use_line(SerialLine(baud / 10))
-    for number in range(100):
-        line.host.send(messages.LightFrame(bytes((1 + number, 7, 7)) * count))
-        line.run(0.1)
-    # Two frames of 300 lights at 9600 bits a second, and what comes back.
-    line.run(3.0)
-    assert line.shown == messages.LightFrame(bytes((100, 7, 7)) * count)
-    counts = line.host.statistics.counts
-    assert (counts.sessions, counts.resent) == (1, 0)
-
-
 @pytest.mark.parametrize("count", [64, 300])
 def test_a_device_that_is_slow_with_large_frames_gets_none_twice(count: int) -> None:
     """USB is fast; the microcontroller takes 50 ms over 300 lights, and a millisecond over what came before them."""
@@ -754,14 +739,3 @@ def test_a_slow_line_that_loses_brings_everything(baud: int) -> None:
         line.press()
         line.run(0.1)
     check_the_end(line, 200, lights(199))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
-def test_many_frames_under_every_fault(seed: int) -> None:
-    line = Line(EVERYTHING, seed)
-    for number in range(5000):
-        line.host.send(lights(number))
-        line.press()
-        line.run(0.03)
-    check_the_end(line, 5000, lights(4999))
