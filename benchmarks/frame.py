@@ -1,6 +1,6 @@
 """Time from a frame to its verdict, compared with OpenCV's marker detection, and whether memory grows.
 
-Run: python benchmarks/frame.py --set SET_DIR --calibration DIR [--frames N] [--seed S]
+Run: python benchmarks/frame.py --set SET_DIR --calibration DIR [--frames N] [--seed S] [--plot FILE]
      python benchmarks/frame.py --sheets 4 [--of blokus-dice]    a virtual table with sheets, one cell written at a time
 
 The set's pictures become a film: each is shown for a second, every frame with fresh noise. All times are processor
@@ -33,7 +33,7 @@ import numpy as np
 from rich.progress import Progress
 
 from benchmarks.parts.command_line import PROGRESS
-from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, table
+from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
 from benchmarks.parts.sheet_films import sheet_film
@@ -206,6 +206,7 @@ def report_of(measures: Measures, frames: int, film: int) -> FrameReport:
 @click.option("--of", "game", default="number-drop", show_default=True, help="With --sheets: the game.")
 @click.option("--frames", default=3000, show_default=True, type=click.IntRange(min=2 * HELD_FRAMES))
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the noise.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the time by stage here.")
 def main(
     set_dir: Path | None,
     calibration: Path | None,
@@ -213,6 +214,7 @@ def main(
     game: str,
     frames: int,
     seed: int,
+    plot: Path | None,
 ) -> None:
     """Measure the times from frame to Reading and Verdict."""
     cv2.setNumThreads(1)
@@ -229,6 +231,8 @@ def main(
         measures = measure(pictures, frames, seed, progress)
     report = report_of(measures, frames, pictures.film_frames(HELD_FRAMES))
     click.echo(table(report))
+    if plot is not None:
+        draw(report, plot)
     is_sheet = isinstance(pictures.layout.surfaces[0].pieces, Ink)
     failed = report.not_met(LINES | ({"first": FIRST_OF_SHEETS} if is_sheet else {}), MEMORY_LINE_MB)
     for line in failed:

@@ -3,6 +3,7 @@
 Run: python benchmarks/hints.py [--games 100] [--seconds 0.2] [--jobs 2] [--game deblockle] [--quick]
      python benchmarks/hints.py --endings [--games 200] [--seconds 0.06]
      python benchmarks/hints.py --chances [--games 300] [--seconds 0.06]
+     python benchmarks/hints.py --strengths [--strength-games 20] [--plot docs/pictures/hint-strength.png]
 
 Two-player games (Deblockle, Diaballik, Blockade): at least 98 % of the points against random turns, and 80 % against a
 greedy player. Draws count half, seats alternate, and pairs of games share opening and dice. Solo Number Drop and
@@ -26,6 +27,7 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import get_context
 from typing import NoReturn
 
@@ -34,7 +36,7 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import all_played, console_for
 from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
-from benchmarks.parts.hint_scores import PairingScore, TimingScore, print_scores, print_timings, score_of
+from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
 from benchmarks.parts.told_chances import ChancePlan, ChanceScore, ToldGame, play_and_tell, print_chances, score_chances
 from engine.registry import games as known_games
 from engine.registry import load
@@ -45,6 +47,8 @@ FOR_POINTS: dict[str, tuple[tuple[str, OptionValue], ...]] = {
     "blokus-dice": (("players", 2),),
 }
 OPPONENTS: tuple[Opponent, ...] = ("random", "greedy")
+TIMES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+PICTURE = Path("docs/pictures/hint-strength.png")
 _PLAIN_WIDTH = 150
 
 
@@ -63,6 +67,9 @@ def is_for_two(name: str) -> bool:
 @click.option("--quick", is_flag=True, help="Few games and positions, only to check that it runs.")
 @click.option("--endings", is_flag=True, help="Only check that games of hints against themselves end.")
 @click.option("--chances", is_flag=True, help="Only compare the chances of winning that hints tell with the results.")
+@click.option("--strengths", is_flag=True, help="Only plot how strength grows with time, from 0.05 to 1.6 s.")
+@click.option("--strength-games", default=20, show_default=True, type=click.IntRange(2), help="Games at each time.")
+@click.option("--plot", default=PICTURE, show_default=True, type=click.Path(path_type=Path), help="Where to plot it.")
 def main(
     games: int,
     seconds: float,
@@ -72,6 +79,9 @@ def main(
     quick: bool,
     endings: bool,
     chances: bool,
+    strengths: bool,
+    strength_games: int,
+    plot: Path,
 ) -> None:
     """Play, measure, report."""
     console = console_for(_PLAIN_WIDTH)
@@ -82,6 +92,15 @@ def main(
         told = _tell_all([name for name in chosen if is_for_two(name)], games, seconds, seed, jobs, console)
         print_chances(told, console)
         _end(met=all(score.met for score in told), console=console)
+    if strengths:
+        pairings = _strength_pairings(chosen)
+        played = _play_all(pairings, strength_games, seed, jobs, console)
+        # The growth of strength has no target.
+        scores = [replace(score, target=None) for score in played]
+        print_scores(scores, console)
+        plot_strength({name: [one for one in scores if one.pairing.game == name] for name in chosen}, plot)
+        console.print(f"The plot is in {plot}.")
+        return
     itself = [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
     pairings = itself if endings else _judged_pairings(chosen, seconds)
     scores = _play_all(pairings, games, seed, jobs, console)
@@ -119,6 +138,20 @@ def _judged_pairings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
     return pairings + [
         Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True) for name in chosen if name in FOR_POINTS
     ]
+
+
+def _strength_pairings(chosen: Sequence[str]) -> list[Pairing]:
+    """Give the pairings that show how strength grows with time."""
+    pairings = [
+        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if is_for_two(name) for s in TIMES_S
+    ]
+    pairings += [
+        Pairing(name, "greedy", s, FOR_POINTS[name], points=True)
+        for name in chosen
+        if name in FOR_POINTS
+        for s in TIMES_S
+    ]
+    return pairings
 
 
 def _play_all(pairings: Sequence[Pairing], games: int, seed: int, jobs: int, console: Console) -> list[PairingScore]:

@@ -1,6 +1,6 @@
 """Whether messages survive a faulty link, whether parsers accept corrupted packets, and how fast the link is.
 
-Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--quick]
+Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--plot FILE] [--quick]
      python benchmarks/link.py --again SEED --frames N [--unbroken]      repeats one exchange exactly
 
 1. Host and device exchange N reliable frames over a link with every fault, in virtual time; silence, resets and
@@ -36,6 +36,8 @@ from benchmarks.parts.link.overhead import compare
 from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
 from benchmarks.parts.link.report import (
     Criterion,
+    latency_table,
+    plot_latencies,
     print_exchanges,
     print_fuzz,
     print_presses,
@@ -52,6 +54,8 @@ _FRAMES_A_PRESS = 500
 _SHARD_PRESSES = 500
 _SHARE = 0.05
 """Share of frames with each fault."""
+_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+_MESSAGE_EVERY_S = 0.05
 _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 
@@ -67,6 +71,11 @@ def exchange_unbroken(seed: int, frames: int) -> Exchanged:
     result = Exchange(wire_faults(_SHARE, with_outages=False, overtakes=True), seed).run(frames)
     result.again = f"--again {seed} --frames {frames} --unbroken"
     return result
+
+
+def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
+    """Latencies of messages by direction, in virtual seconds."""
+    return Exchange(wire_faults(share, with_outages=False), seed, _MESSAGE_EVERY_S).run(frames).latencies_s
 
 
 @click.command(help=__doc__)
@@ -87,6 +96,7 @@ def exchange_unbroken(seed: int, frames: int) -> Exchanged:
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Exchanges are seed, seed + 1, ...")
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot the latencies here.")
 @click.option("--quick", is_flag=True, help="A hundredth of everything, only to check that it runs.")
 @click.option("--again", type=click.IntRange(0), help="Only the exchange with this seed.")
 @click.option("--unbroken", is_flag=True, help="With --again: the exchange without restarts.")
@@ -95,6 +105,7 @@ def main(
     byte_count: int,
     seed: int,
     jobs: int,
+    plot: Path | None,
     quick: bool,
     again: int | None,
     unbroken: bool,
@@ -122,6 +133,12 @@ def main(
         lines += print_slow_lines(slow, console)
         fuzzed = gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
         lines += print_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
+        if plot is not None:
+            each = max(200, frames // 200)
+            latencies_s = gathered([pool.submit(latencies, seed, each, one) for one in _SHARES], "latencies", progress)
+            by_share = dict(zip(_SHARES, latencies_s, strict=True))
+            plot_latencies(by_share, plot)
+            click.echo(latency_table(by_share))
     sys.exit(_print_criteria(lines, console))
 
 

@@ -7,7 +7,7 @@ Pictures are rendered from the virtual table, with unusual appearances. The read
 table's layout, and has learned the pieces from pictures of the same set under ordinary light. Each picture is read by
 itself. With ``--photoreal`` a set of photoreal pictures of any game is read too, unchanged and N times with a hardship
 applied (``parts/picture_changes.py``); its squares count like the others. With ``--images 0`` nothing else is read.
-DIR gets ``stress.md`` (tables), ``squares.npz`` (every probability), and under ``failures`` the pictures
+DIR gets ``stress.md`` (tables), ``squares.npz`` (every probability), two plots, and under ``failures`` the pictures
 that failed. Exit code 1 when a target is missed; targets are in ``parts/stress/score.py``.
 """
 

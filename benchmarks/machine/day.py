@@ -1,6 +1,6 @@
 """A day of play in one process: all five games in turn, under faults, with a journal on disk and a watched page.
 
-Run: python benchmarks/machine/day.py [--hours 24] [--seed 1]
+Run: python benchmarks/machine/day.py [--hours 24] [--seed 1] [--plot FILE]
 
 Time is virtual, so a day takes about an hour. The reader is perfect. Memory, open files and threads are counted after
 each game. Exit code 1 when memory grows, files or threads leak, or a turn was lost or judged wrongly.
@@ -140,15 +140,29 @@ def not_flat(after: Sequence[AfterGame]) -> list[str]:
     return said
 
 
+def draw(after: Sequence[AfterGame], path: Path) -> None:
+    """Draw memory over the day."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([one.hours for one in after], [one.memory_mb for one in after], linewidth=1)
+    axes.set(xlabel="hours of play", ylabel="memory in MB", ylim=(0, None))
+    figure.savefig(path)
+
+
 @click.command()
 @click.option("--hours", default=24.0, show_default=True, type=click.FloatRange(0.1), help="Hours of play.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Games are seed, seed + 1, ...")
-def main(hours: float, seed: int) -> None:
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw memory over the day here.")
+def main(hours: float, seed: int, plot: Path | None) -> None:
     """Play for so many hours and report the resources."""
     with tempfile.TemporaryDirectory() as folder, Progress(console=PROGRESS) as progress:
         task = progress.add_task("Playing", total=hours)
         after, failed = play_day(hours, seed, Path(folder), progress, task)
         journal_mb = (Path(folder) / "games.sqlite").stat().st_size / 1e6
+    if plot is not None:
+        draw(after, plot)
     click.echo(f"{after[-1].hours:.1f} hours, {len(after) - 1} games; the journal holds {journal_mb:.1f} MB")
     for name, half in zip(("first", "second"), halves(after), strict=True):
         memory_mb, blocks = (median(getattr(one, held) for one in half) for held in ("memory_mb", "blocks"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT, LOCK = ROOT / ".venv-check", ROOT / "requirements-check.txt"
-NEEDED = ("cv2", "numpy", "click", "rich", "pydantic", "gpiozero", "apsw")
+NEEDED = ("cv2", "numpy", "click", "rich", "pydantic", "gpiozero", "matplotlib", "apsw")
 
 
 def enter_environment(module_name: str) -> None:

@@ -15,7 +15,7 @@ from engine.search.budget import CountingClock
 from engine.values import OptionValue, Player, Strength
 from referee.cli.play.game import choose_randomly, draw_roll, program_rng
 
-Opponent = Literal["random", "greedy", "itself"]
+Opponent = Literal["random", "greedy", "hint", "itself"]
 OPENING_TURNS = 2
 """Random turns at the start of a two-player game without dice, so that games differ."""
 MOST_TURNS = 400
@@ -32,8 +32,9 @@ QUICK_S = 0.02
 class Pairing:
     """The strong hint, at ``seconds`` a turn, against an opponent.
 
-    ``opponent`` is ``random``, ``greedy`` (the gentle hint, which doesn't look ahead) or ``itself`` (the same hint,
-    both with a counting clock). ``points``: the mean score counts instead of wins.
+    ``opponent`` is ``random``, ``greedy`` (the gentle hint, which doesn't look ahead), ``hint`` (the strong hint at
+    ``opponent_seconds``) or ``itself`` (the same hint, both with a counting clock). ``points``: the mean score counts
+    instead of wins.
     """
 
     game: str
@@ -41,6 +42,7 @@ class Pairing:
     seconds: float
     options: tuple[tuple[str, OptionValue], ...] = ()
     points: bool = False
+    opponent_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,11 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
         "random": None,
         "itself": None,
         "greedy": TimedHint(Strength.GENTLE, pairing.seconds),
+        "hint": TimedHint(Strength.STRONG, pairing.opponent_seconds),
     }[pairing.opponent]
     state: Any = game.rules.new(dict(pairing.options))
     rolls = turns = 0
-    most_turns = MOST_TURNS_OF_HINTS if pairing.opponent == "itself" else MOST_TURNS
+    most_turns = MOST_TURNS_OF_HINTS if pairing.opponent in {"hint", "itself"} else MOST_TURNS
     earlier: list[Any] = []
     while game.rules.outcome(state) is None and turns < most_turns:
         if game.dice is not None and game.dice.awaits_roll(state):

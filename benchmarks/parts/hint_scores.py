@@ -1,16 +1,18 @@
-"""Scores of the hint's games, their targets and tables."""
+"""Scores of the hint's games, their targets, tables and a plot."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.parts.hint_games import MOST_TURNS_OF_HINTS, Pairing, Played, Timing
 
-SHARE_TARGETS = {"random": 0.98, "greedy": 0.80, "itself": 0.0}
+SHARE_TARGETS = {"random": 0.98, "greedy": 0.80}
 MOST_LATE_S = 0.050
 _Z_95 = NormalDist().inv_cdf(0.975)
 
@@ -38,7 +40,10 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class PairingScore:
-    """The result of a pairing: ``value`` is the share of points won, or the mean points ahead, with its interval."""
+    """The result of a pairing: ``value`` is the share of points won, or the mean points ahead, with its interval.
+
+    ``target`` is ``None`` where none is set.
+    """
 
     pairing: Pairing
     games: int
@@ -49,13 +54,15 @@ class PairingScore:
     cut_off: int
     turns: float
     timing: Timing
-    target: float
+    target: float | None
 
     @property
     def met(self) -> bool:
         """Whether the target is met: by the lower end of the interval for points ahead, else by the share."""
         if self.pairing.opponent == "itself":
             return self.cut_off == 0
+        if self.target is None:
+            return True
         return self.interval[0] > self.target if self.pairing.points else self.value >= self.target
 
 
@@ -68,6 +75,7 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
     timing = Timing()
     for game in played:
         timing.add(game.timing)
+    target = 0.0 if pairing.points else SHARE_TARGETS.get(pairing.opponent)
     return PairingScore(
         pairing=pairing,
         games=len(results),
@@ -78,7 +86,7 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
         cut_off=sum(game.cut_off for game in played),
         turns=sum(game.turns for game in played) / len(played),
         timing=timing,
-        target=0.0 if pairing.points else SHARE_TARGETS[pairing.opponent],
+        target=None if pairing.opponent in {"hint", "itself"} else target,
     )
 
 
@@ -104,14 +112,14 @@ def print_scores(scores: Sequence[PairingScore], console: Console) -> None:
         options = " ".join(f"{name}={value}" for name, value in pairing.options)
         table.add_row(
             f"{pairing.game} {options}".strip(),
-            pairing.opponent,
+            f"hint at {pairing.opponent_seconds:g} s" if pairing.opponent == "hint" else pairing.opponent,
             f"{pairing.seconds:g}",
             str(score.games),
             _value(score) + (f", {score.cut_off} cut off" if score.cut_off else ""),
             _interval(score),
             _target(score),
             f"{score.turns:.0f}",
-            "met" if score.met else "NOT MET",
+            "" if score.target is None and pairing.opponent != "itself" else "met" if score.met else "NOT MET",
         )
     console.print(table)
 
@@ -130,6 +138,8 @@ def _interval(score: PairingScore) -> str:
 def _target(score: PairingScore) -> str:
     if score.pairing.opponent == "itself":
         return f"all end within {MOST_TURNS_OF_HINTS} turns"
+    if score.target is None:
+        return ""
     return "interval above 0" if score.pairing.points else f"{100 * score.target:.0f} %"
 
 
@@ -145,3 +155,34 @@ def print_timings(timings: Sequence[TimingScore], console: Console) -> None:
             "met" if timing.met else "NOT MET",
         )
     console.print(table)
+
+
+def plot_strength(scores: Mapping[str, Sequence[PairingScore]], path: Path) -> None:
+    """Plot for each game how strength grows with time, with intervals: shares on the left, points on the right."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    shares, points = figure.subplots(1, 2)
+    for game, line in scores.items():
+        axes = points if line[0].pairing.points else shares
+        factor = 1 if line[0].pairing.points else 100
+        ordered = sorted(line, key=lambda score: score.pairing.seconds)
+        values = [factor * score.value for score in ordered]
+        low = [factor * (score.value - score.interval[0]) for score in ordered]
+        high = [factor * (score.interval[1] - score.value) for score in ordered]
+        axes.errorbar(
+            [score.pairing.seconds for score in ordered], values, (low, high), marker="o", capsize=3, label=game
+        )
+    base = max(score.pairing.opponent_seconds for line in scores.values() for score in line)
+    for axes, title, label in (
+        (shares, f"Against the same hint at {base:g} s", "points won, %"),
+        (points, "Against a greedy player, same dice", "points ahead"),
+    ):
+        axes.set(title=title, xlabel="seconds a turn", ylabel=label, xscale="log")
+        times = sorted({score.pairing.seconds for line in scores.values() for score in line})
+        axes.set_xticks(times, [f"{time_s:g}" for time_s in times])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        if axes.has_data():
+            axes.legend()
+    shares.set_ylim(0, 100)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.frame import growth_mb, resident_mb
-from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch
+from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, draw
 from vision.motion.changes import ChangeDetector
 
 
@@ -33,7 +33,7 @@ def test_nothing_is_timed_after_the_stopwatch_ends() -> None:
     assert ChangeDetector.changed is before
 
 
-def test_missed_targets_are_named() -> None:
+def test_missed_targets_are_named(tmp_path) -> None:
     lines = {"first": 4.0, "still": 0.7}
     assert report().not_met(lines, 4.0) == []
     slow = report(medians_s={"first": 0.1, "still": 0.005}, growth_mb=9.0)
@@ -42,6 +42,8 @@ def test_missed_targets_are_named() -> None:
     assert "25.00 times" in said[0]
     assert "1.25 times" in said[1]
     assert "9.0 MB" in said[2]
+    draw(report(), tmp_path / "deeper" / "stages.png")
+    assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
 
 
 @pytest.mark.parametrize("page_bytes", [4096, 16384])

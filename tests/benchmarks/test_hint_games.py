@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from benchmarks.parts.hint_games import (
     play,
     positions_of,
 )
-from benchmarks.parts.hint_scores import TimingScore, mean_interval, score_of, wilson
+from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
 from engine.registry import load
 from referee.cli.play.game import choose_randomly
 from tests.engine import toy_harvest
@@ -74,6 +75,7 @@ def test_targets_are_met_by_shares_and_by_intervals() -> None:
     assert (score.wins, score.draws, score.games) == (79, 2, 100)
     assert score_of(POINTS, results(POINTS, [1.0, 2.0, 3.0] * 10)).met
     assert not score_of(POINTS, results(POINTS, [-9.0, 1.0, 9.0] * 10)).met
+    assert score_of(replace(RANDOM, opponent="hint"), results(RANDOM, [0.0])).met
 
 
 def test_timing_has_targets() -> None:
@@ -128,3 +130,14 @@ def test_hints_are_timed_in_each_position() -> None:
         assert len(set(asked)) > 1
         assert all(state.to_move is not None and not game.awaits_roll(state) for state in asked)
         assert measure_timing(pairing, asked).hints == 5
+
+
+def test_the_plot_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "pictures" / "strength.png"
+    hint = replace(RANDOM, opponent="hint", opponent_seconds=0.05)
+    lines = {
+        "deblockle": [score_of(replace(hint, seconds=s), results(hint, [1.0, 0.0, 0.5])) for s in (0.1, 0.2)],
+        "harvest": [score_of(replace(POINTS, seconds=s), results(POINTS, [1.0, 2.0])) for s in (0.1, 0.2)],
+    }
+    plot_strength(lines, path)
+    assert path.read_bytes().startswith(b"\x89PNG")

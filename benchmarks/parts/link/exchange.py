@@ -6,7 +6,7 @@ and then the wire falls silent, the device restarts, or the cable is unplugged a
 
 import math
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -55,6 +55,7 @@ class Exchanged:
         struck: faulty frames by kind of fault, and interruptions.
         resent: packets retransmitted.
         wrong: violations in words; ``wrong_count`` is their number.
+        latencies_s: latencies of messages, by direction, in virtual seconds; only measured with ``every_s``.
         took_s: real time in seconds; ``lasted_s``: virtual seconds.
     """
 
@@ -68,6 +69,7 @@ class Exchanged:
     resent: int = 0
     wrong: list[str] = field(default_factory=list)
     wrong_count: int = 0
+    latencies_s: dict[str, list[float]] = field(default_factory=lambda: {TO_DEVICE: [], TO_HOST: []})
     took_s: float = 0.0
     lasted_s: float = 0.0
 
@@ -114,10 +116,13 @@ class Exchange:
     Args:
         faults: the rates of faults.
         seed: of faults and messages.
+        every_s: mean interval of messages from each end; 0: whenever there is room.
     """
 
-    def __init__(self, faults: WireFaults, seed: int) -> None:
+    def __init__(self, faults: WireFaults, seed: int, every_s: float = 0.0) -> None:
         self._faults = faults
+        self._every_s = every_s
+        self._send_at_s = 0.0
         self._rng = Random(f"{seed} exchange")
         self._to_device, self._to_host = Ledger(TO_DEVICE), Ledger(TO_HOST)
         self._wire_to_device = FaultyWire(faults, f"{seed} to device")
@@ -134,6 +139,7 @@ class Exchange:
         self._number = 0
         self._device_number = 0
         self._newest_lights = -1
+        self._in_flight: dict[str, deque[tuple[int, float]]] = {TO_DEVICE: deque(), TO_HOST: deque()}
         self._is_calm = False
         self.result = Exchanged(seed)
         self._start_device()
@@ -164,6 +170,8 @@ class Exchange:
         if host_due_s is not None:
             host_due_s = max(host_due_s, self._wire_to_device.free_at_s)
         dues = [self._device_due_s, self._replug_at_s]
+        if self._every_s and not self._is_calm:
+            dues.append(self._send_at_s)
         for due_s in (host_due_s, self._wire_to_device.next_due_s, self._wire_to_host.next_due_s):
             if due_s is not None:
                 dues.append(due_s)
@@ -176,8 +184,12 @@ class Exchange:
         if self._replug_at_s <= now_s:
             self._replug_at_s = math.inf
             self._start_device()
+        if self._every_s and self._send_at_s <= now_s and not self._is_calm:
+            self._send_timed()
         self._device_turn()
         self._host_turn()
+        if self._every_s:
+            self._note_arrivals()
 
     def _device_turn(self) -> None:
         pieces, device, now_s = self._wire_to_device.read(self._now_s), self._device, self._now_s
@@ -186,7 +198,7 @@ class Exchange:
         ticks = _ticks(now_s)
         for piece in pieces:
             device.link.receive(piece, ticks)
-        if not self._is_calm:
+        if not self._is_calm and not self._every_s:
             while device.send_numbered(self._device_number):
                 self._device_number += 1
         device.link.step(ticks)
@@ -211,7 +223,7 @@ class Exchange:
                     self._to_host.begin(incarnation, incarnation)
                 elif isinstance(message, SensorReport | ButtonReport | FaultReport):
                     self._to_host.give(*encode_message(message))
-        if host.state is LinkState.LINKED and not self._is_calm:
+        if host.state is LinkState.LINKED and not self._is_calm and not self._every_s:
             self._fill_link()
         # As the connection does: no new output before the last is written.
         written = host.outgoing(now_s) if self._wire_to_device.free_at_s <= now_s else b""
@@ -230,10 +242,31 @@ class Exchange:
             self._number += 1
             self._host.send(numbered_sound(self._number))
         if self._rng.random() < _LIGHTS_SHARE:
-            self._number += 1
-            self._newest_lights = self._number
-            length = _MOST_LIGHT_BYTES if self._rng.random() < _LONG_SHARE else _MOST_FILLER
-            self._host.send(numbered_lights(self._number, self._rng.randbytes(self._rng.randrange(length))))
+            self._send_lights()
+
+    def _send_lights(self) -> None:
+        self._number += 1
+        self._newest_lights = self._number
+        length = _MOST_LIGHT_BYTES if self._rng.random() < _LONG_SHARE else _MOST_FILLER
+        self._host.send(numbered_lights(self._number, self._rng.randbytes(self._rng.randrange(length))))
+
+    def _send_timed(self) -> None:
+        """Send a light frame one way and a message the other, to measure their latencies."""
+        self._send_at_s = self._now_s + self._every_s * (0.5 + self._rng.random())
+        if self._host.state is LinkState.LINKED:
+            self._send_lights()
+            self._in_flight[TO_DEVICE].append((self._newest_lights, self._now_s))
+        if self._device is not None and self._device.send_numbered(self._device_number):
+            self._in_flight[TO_HOST].append((self._device_number, self._now_s))
+            self._device_number += 1
+            self._device_due_s = self._now_s
+
+    def _note_arrivals(self) -> None:
+        """Record latencies; a light frame has arrived when it or a newer one is shown."""
+        for ledger in (self._to_device, self._to_host):
+            under_way = self._in_flight[ledger.name]
+            while under_way and under_way[0][0] <= ledger.newest_number:
+                self.result.latencies_s[ledger.name].append(self._now_s - under_way.popleft()[1])
 
     # Interruptions.
 

@@ -1,18 +1,23 @@
-"""The report of ``benchmarks/link.py``: tables and targets."""
+"""The report of ``benchmarks/link.py``: tables, a plot and targets."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from benchmarks.parts.command_line import figures
-from benchmarks.parts.link.exchange import Exchanged
+from benchmarks.parts.link.exchange import TO_DEVICE, TO_HOST, Exchanged
 from benchmarks.parts.link.overhead import MOST_ADDED_S, Compared, percentile_99_s
 from benchmarks.parts.link.parser_fuzz import KINDS, Fuzzed
 from benchmarks.parts.link.whole_firmware import Pressed, SlowLine
+
+_PERCENTS = (50, 95, 99)
+_COLOURS = {50: "#0072b2", 95: "#e69f00", 99: "#d55e00"}
 
 
 @dataclass(frozen=True)
@@ -133,3 +138,41 @@ def print_serial(compared: Compared, console: Console) -> list[Criterion]:
     )
     words = f"median round trip added: {compared.added_s * 1e3:.2f} ms, {MOST_ADDED_S * 1e3:.0f} ms allowed"
     return [Criterion(compared.met, words)]
+
+
+def plot_latencies(latencies_s: Mapping[float, Mapping[str, Sequence[float]]], path: Path) -> None:
+    """Plot the median and percentiles of latencies by the share of each fault, in both directions."""
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    shares = sorted(latencies_s)
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, direction in zip(both, (TO_DEVICE, TO_HOST), strict=True):
+        for percent in _PERCENTS:
+            times_ms = [float(np.percentile(latencies_s[share][direction], percent)) * 1e3 for share in shares]
+            label = "median" if percent == _PERCENTS[0] else f"{percent}th percentile"
+            axes.plot([share * 100 for share in shares], times_ms, "o-", color=_COLOURS[percent], label=label)
+        axes.set_yscale("log")
+        axes.set_title("light frames, host to device" if direction == TO_DEVICE else "messages, device to host")
+        axes.set_xlabel("share of frames with each of six faults, %")
+        axes.grid(True, which="major", alpha=0.3)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    both[0].set_ylabel("latency, ms")
+    both[0].legend(fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+
+
+def latency_table(latencies_s: Mapping[float, Mapping[str, Sequence[float]]]) -> str:
+    """The plotted figures in Markdown."""
+    lines = [
+        "| each fault | light frames, host to device: median, 95th, 99th percentile | messages, device to host |",
+        "|---|---|---|",
+    ]
+    for share in sorted(latencies_s):
+        cells = [
+            ", ".join(f"{float(np.percentile(latencies_s[share][name], percent)) * 1e3:.0f}" for percent in _PERCENTS)
+            + " ms"
+            for name in (TO_DEVICE, TO_HOST)
+        ]
+        lines.append(f"| {share:.0%} | {' | '.join(cells)} |")
+    return "\n".join(lines)

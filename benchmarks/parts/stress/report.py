@@ -1,4 +1,4 @@
-"""The stress report: tables in Markdown, and every square's numbers."""
+"""The stress report: tables in Markdown, every square's numbers, and two plots."""
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from benchmarks.parts.stress.score import BINS, PictureScore, SquareScore, Tally, calibration_of, tally
+from benchmarks.parts.stress.score import BINS, Calibration, PictureScore, SquareScore, Tally, calibration_of, tally
 
 GroupT = TypeVar("GroupT")
 
@@ -108,13 +108,65 @@ def save_squares(pictures: Sequence[PictureScore], path: Path) -> None:
 def write_report(
     out: Path, pictures: Sequence[PictureScore], others: Sequence[PictureScore], missing: Sequence[str]
 ) -> None:
-    """Write ``stress.md`` into a folder."""
+    """Write ``stress.md`` and the two plots into a folder."""
     squares = squares_of(pictures)
     blocks = [square for square in squares if square.about_a_block]
     text = "# Stress report\n\n" + tables(pictures)
     text += calibration_table("All squares", squares)
     text += calibration_table("Squares with a block, true or said", blocks)
+    curves = {"virtual table, all squares": calibration_of(squares), "virtual table, blocks": calibration_of(blocks)}
     if others:
         text += "\n" + tables(others) + calibration_table("Photoreal squares", squares_of(others))
+        curves["photoreal, all squares"] = calibration_of(squares_of(others))
     text += "\n" + ("Every target is met.\n" if not missing else "".join(f"- NOT MET: {line}\n" for line in missing))
     (out / "stress.md").write_text(text, encoding="utf-8")
+    plot_accuracy(pictures, out / "accuracy-by-hardship.png")
+    plot_reliability(curves, out / "reliability.png")
+
+
+def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
+    """Plot by hardship and level the shares of blocks read right and of tables located."""
+    from matplotlib.figure import Figure
+
+    groups = tallies(pictures, _level)
+    figure = Figure(figsize=(9, 0.19 * len(groups) + 1.6), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    rows = np.arange(len(groups))
+    located = [count.located / max(1, count.tried) for count in groups.values()]
+    right = [read_share(count) for count in groups.values()]
+    certain = [
+        count.right / max(1, count.places) * share for count, share in zip(groups.values(), located, strict=True)
+    ]
+    axes.barh(rows, located, color="#d9d9d9", height=0.85, label="tables located")
+    axes.barh(rows, right, color="#0072b2", height=0.6, label="pieces read right (of all)")
+    axes.plot(certain, rows, "o", color="#e69f00", markersize=3.5, label="places certain and right")
+    axes.set_yticks(rows, list(groups), fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.005)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("share")
+    axes.set_title("What the reader sees, by hardship")
+    axes.legend(loc="lower left", fontsize=7)
+    figure.savefig(path)
+
+
+def plot_reliability(curves: dict[str, Calibration], path: Path) -> None:
+    """Plot a reliability diagram; the area of a dot grows with the number of squares."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 5.4), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=1)
+    for (name, curve), colour in zip(curves.items(), ("#0072b2", "#d55e00", "#009e73"), strict=False):
+        some = curve.counts > 0
+        sizes = 8 + 14 * np.log10(curve.counts[some])
+        label = f"{name} (error {curve.expected_error:.2%})"
+        axes.plot(curve.stated[some], curve.came_true[some], color=colour, linewidth=0.8, alpha=0.6)
+        axes.scatter(curve.stated[some], curve.came_true[some], s=sizes, color=colour, label=label, alpha=0.85)
+    axes.set_xlim(0, 1.01)
+    axes.set_ylim(0, 1.01)
+    axes.set_xlabel("stated probability of the look said")
+    axes.set_ylabel("how often it was the true one")
+    axes.set_title("Reliability of the stated probabilities")
+    axes.legend(loc="upper left", fontsize=7)
+    figure.savefig(path)

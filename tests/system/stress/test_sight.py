@@ -56,8 +56,11 @@ def test_a_refused_piece_set_reads_nothing_and_is_reported(task_of: FindTask, tm
     result = look_at(task_of("resolution", "640x480"), refused)
     assert not result.located
     assert "no clear star" in tables([result])
+    pytest.importorskip("matplotlib")
     write_report(tmp_path, [result], [], ["something is missing"])
     assert "NOT MET: something is missing" in (tmp_path / "stress.md").read_text(encoding="utf-8")
+    assert (tmp_path / "reliability.png").exists()
+    assert (tmp_path / "accuracy-by-hardship.png").exists()
 
 
 @pytest.mark.long
