@@ -18,7 +18,8 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
 from vision.locating import lattice
-from vision.locating.markers import FoundBy, Marker, MarkerPatterns
+from vision.locating.markers import FoundBy, Marker
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import PoseFit, agrees, corner_pairs, marker_error_px, refine_pose
 from vision.opencv import as_grey
 from vision.sampling import sample

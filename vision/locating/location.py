@@ -44,12 +44,12 @@ from vision.locating.markers import (
     FoundBy,
     Marker,
     MarkerDetector,
-    MarkerPatterns,
     Method,
     SharedPicture,
     ids_text,
     picture_is_mirrored,
 )
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import (
     PoseFit,
     agrees,

@@ -16,7 +16,8 @@ import numpy as np
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import MarkerLayout
-from vision.locating.markers import Marker, grow_quad, quad_area
+from vision.locating.markers import Marker
+from vision.locating.quads import grow_quad, quad_area
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 
 

@@ -45,7 +45,8 @@ from vision.locating.location import (
     location_from_lines,
     search_table,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture, redetect_markers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, SharedPicture, redetect_markers
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import agreement_px, fit_from
 from vision.sampling import differing, median
 

@@ -36,7 +36,8 @@ from vision.locating.location import (
     location_from_lines,
     seen_text,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, SharedPicture
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, SharedPicture
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.photographed import MOST_SHEETS, photographed_sheet
 from vision.locating.pose import PoseFit
 from vision.opencv import as_grey

@@ -8,7 +8,7 @@ import pytest
 from simulator.table import standard_setting
 from vision.frame import FloatArray
 from vision.geometry import Pose, back_project, project
-from vision.locating.markers import Marker, grow_quad
+from vision.locating.markers import Marker
 from vision.locating.pose import (
     PoseFit,
     agreement_px,
@@ -23,6 +23,7 @@ from vision.locating.pose import (
     refine_pose,
     shapes_agree,
 )
+from vision.locating.quads import grow_quad
 
 SETTING = standard_setting()
 MARKERS = SETTING.layout.markers

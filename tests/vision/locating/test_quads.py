@@ -16,17 +16,9 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.lines_and_markers import grid_agrees, grid_contrast, refine_by_grid
-from vision.locating.markers import (
-    FoundBy,
-    Marker,
-    MarkerDetector,
-    MarkerPatterns,
-    grow_quad,
-    quad_area,
-    redetect_markers,
-    refine_quad,
-    refine_quads,
-)
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
+from vision.locating.patterns import MarkerPatterns
+from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
 from vision.opencv import as_grey
 
 SIZE_PX = 100
