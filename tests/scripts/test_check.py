@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 TOOLS = """echo "$*" >>"$HOME/calls"
 case "$*" in *pytest*) echo '=== 5 passed in 0.1s ===' ;; esac
+case "$*" in *pip_audit*) for last; do :; done; printf %s "${FAULT:-}" >"$last" ;; esac
 case "$*" in *"${BREAK:-nothing}"*) exit 3 ;; esac"""
 
 
@@ -49,9 +50,16 @@ def test_all_steps_run_and_the_summary_ends_with_the_tests_closing_line(checked)
 
 def test_all_takes_whole_systems_too_and_measures_coverage(checked):
     assert checked.call("check", "--all").returncode == 0
-    assert "scripts/audit.py" in calls(checked)
+    assert any("pip_audit --requirement requirements.txt " in words for words in calls(checked))
     assert "--cov" in calls_of_pytest(checked)[0]
     assert "tests/system" not in calls_of_pytest(checked)[0]
+
+
+@pytest.mark.parametrize(("fault", "code"), [("", 0), ("jinja2 2.4.1 PYSEC-1", 1)])
+def test_a_known_fault_of_a_library_fails_the_check_but_not_an_index_that_cannot_be_reached(checked, fault, code):
+    done = checked.call("check", "--all", env={"BREAK": "pip_audit", "FAULT": fault})
+    assert done.returncode == code
+    assert (fault or "the index of faults can't be reached") in done.stdout
 
 
 @pytest.mark.parametrize("broken", ["ruff check", "ruff format", "mypy", "lint-imports", "pytest"])
