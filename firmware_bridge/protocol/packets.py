@@ -73,11 +73,6 @@ def is_sequenced(kind: int) -> bool:
     return kind >= FIRST_SEQUENCED
 
 
-def may_come_from_host(kind: int) -> bool:
-    """Return whether the host may send this kind; unknown kinds are judged by their range."""
-    return not (kind in FROM_DEVICE or 0x20 <= kind <= 0x2F)
-
-
 def may_come_from_device(kind: int) -> bool:
     """Return whether the device may send this kind; unknown kinds are judged by their range."""
     return not (kind in FROM_HOST or 0x10 <= kind <= 0x1F)

@@ -33,7 +33,6 @@ from firmware_bridge.protocol.packets import (
     encode_packet,
     is_sequenced,
     may_come_from_device,
-    may_come_from_host,
 )
 from tests.firmware_bridge.protocol import oracle, strategies
 
@@ -104,7 +103,6 @@ def test_every_kind_has_a_direction() -> None:
     assert set(Kind) == FROM_HOST | FROM_DEVICE | BOTH_WAYS
     assert not FROM_HOST & FROM_DEVICE
     for kind in Kind:
-        assert may_come_from_host(kind) == (kind in FROM_HOST | BOTH_WAYS)
         assert may_come_from_device(kind) == (kind in FROM_DEVICE | BOTH_WAYS)
         if is_sequenced(kind):
             assert (kind in FROM_HOST) == (0x10 <= kind <= 0x1F)
@@ -112,18 +110,18 @@ def test_every_kind_has_a_direction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "sequenced", "host", "device"),
+    ("kind", "sequenced", "device"),
     [
-        (0x00, False, True, True),
-        (0x0F, False, True, True),
-        (0x1F, True, True, False),
-        (0x2F, True, False, True),
-        (0x30, True, True, True),
-        (0xFF, True, True, True),
+        (0x00, False, True),
+        (0x0F, False, True),
+        (0x1F, True, False),
+        (0x2F, True, True),
+        (0x30, True, True),
+        (0xFF, True, True),
     ],
 )
-def test_unknown_kinds_are_judged_by_their_range(kind: int, sequenced: bool, host: bool, device: bool) -> None:
-    assert (is_sequenced(kind), may_come_from_host(kind), may_come_from_device(kind)) == (sequenced, host, device)
+def test_unknown_kinds_are_judged_by_their_range(kind: int, sequenced: bool, device: bool) -> None:
+    assert (is_sequenced(kind), may_come_from_device(kind)) == (sequenced, device)
 
 
 def read(*pieces: bytes) -> tuple[list[bytes], int, int]:

@@ -11,6 +11,7 @@ import pytest
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.messages import SwitchChange, Tone
 from firmware_bridge.protocol.packets import (
+    FROM_DEVICE,
     Kind,
     Packet,
     PacketReader,
@@ -18,7 +19,6 @@ from firmware_bridge.protocol.packets import (
     encode_frame,
     encode_packet,
     may_come_from_device,
-    may_come_from_host,
 )
 from tests.firmware_bridge.protocol import oracle
 
@@ -58,7 +58,7 @@ def test_messages(entry: dict[str, Any]) -> None:
     assert data == header + payload + oracle.crc32(header + payload).to_bytes(4, "little")
     assert bytes.fromhex(entry["frame"]) == encode_frame(data)
     assert Kind(entry["number"]).name == entry["kind"]
-    assert may_come_from_host(packet.kind) == (entry["from"] in ("host", "both"))
+    assert (packet.kind not in FROM_DEVICE) == (entry["from"] in ("host", "both"))
     assert may_come_from_device(packet.kind) == (entry["from"] in ("device", "both"))
     if entry["message"] is not None:
         message = decode_message(packet.kind, payload)

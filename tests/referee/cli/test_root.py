@@ -176,20 +176,14 @@ def test_ctrl_c_while_libraries_load_shows_no_traceback(
     assert capsys.readouterr().err == "referee: stopped\n"
 
 
-def test_ctrl_c_while_a_class_is_created_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    error = RuntimeError("Error calling __set_name__")
-    error.__cause__ = KeyboardInterrupt()
-    with pytest.raises(SystemExit) as ended:
-        report_fault(CommandContext(), RuntimeError, error, None)
-    assert ended.value.code == 130
-    assert capsys.readouterr().err == "referee: stopped\n"
-
-
-def test_ctrl_c_between_a_command_and_the_end_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        report_fault(CommandContext(), KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert ended.value.code == 130
-    assert capsys.readouterr().err == "referee: stopped\n"
+def test_ctrl_c_at_any_moment_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    while_a_class_is_created = RuntimeError("Error calling __set_name__")
+    while_a_class_is_created.__cause__ = KeyboardInterrupt()
+    for error in (while_a_class_is_created, KeyboardInterrupt()):
+        with pytest.raises(SystemExit) as ended:
+            report_fault(CommandContext(), type(error), error, None)
+        assert ended.value.code == 130
+        assert capsys.readouterr().err == "referee: stopped\n"
 
 
 def test_doctor_names_what_a_real_table_still_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,19 +216,12 @@ def test_the_score_names_what_differs() -> None:
     assert "1 false alarm" in score.sentence
 
 
-def test_diaballik_is_refereed_too(tmp_path: Path) -> None:
-    options = DemoOptions(game="diaballik", seed=7, turns=2, fast=True, lights="none", journal=tmp_path / "a.sqlite")
+@pytest.mark.parametrize(("game", "turns"), [("diaballik", 2), pytest.param("blockade", 3, marks=pytest.mark.long)])
+def test_other_games_are_refereed_by_camera(game: str, turns: int, tmp_path: Path) -> None:
+    options = DemoOptions(game=game, seed=7, turns=turns, fast=True, lights="none", journal=tmp_path / "a.sqlite")
     code, said = play(options)
     assert code == 0, said
-    assert "2 turns played, 2 accepted as played" in said
-
-
-@pytest.mark.long
-def test_blockade_with_its_dice_is_refereed_by_camera(tmp_path: Path) -> None:
-    options = DemoOptions(game="blockade", seed=7, turns=3, fast=True, lights="none", journal=tmp_path / "a.sqlite")
-    code, said = play(options)
-    assert code == 0, said
-    assert "3 turns played, 3 accepted as played" in said
+    assert f"{turns} turns played, {turns} accepted as played" in said
 
 
 GRID = PlaceGrid.of_squares(7, 7)

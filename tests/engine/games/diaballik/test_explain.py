@@ -523,15 +523,6 @@ def test_a_missing_contact_is_not_told_as_a_missing_wall():
     assert [breach.rule for breach in raised.value.breaches] == ["anti-play-contacts"]
 
 
-def test_a_captured_square_and_the_ball_on_it_are_told_of_one_piece():
-    state = GAME.notation.parse_state("black black:a1,e1*,g1,c2,d2,b5,f6 white:f1,a2,b6,c6*,c7,e7,g7")
-    breaches = GAME.table.explain(state, changed(state, "e1- d2- d1:b f1:B"))
-    assert [(each.rule, each.places) for each in breaches] == [
-        ("square-taken", ("e1", "f1")),
-        ("carrier-moved", ("e1", "f1")),
-    ]
-
-
 @pytest.mark.parametrize(("change", "rule"), [("a7:B", "colour-changed"), ("a3:B", "piece-added")])
 def test_a_ball_on_a_piece_that_must_go_needs_no_remedy_of_its_own(change, rule):
     state = GAME.rules.new()
@@ -539,28 +530,28 @@ def test_a_ball_on_a_piece_that_must_go_needs_no_remedy_of_its_own(change, rule)
     assert breach.rule == rule
 
 
-def test_an_illegal_pass_is_named_beside_a_piece_that_must_go_with_its_ball():
-    state = GAME.notation.parse_state("black black:a1,c1,c2*,e2,g2,c3,f4 white:d3,e4,c5*,e5,a6,d6,g7")
-    breaches = GAME.table.explain(state, changed(state, "c2:b a1:B g6:B"))
-    assert [(each.rule, each.places) for each in breaches] == [
-        ("pass-not-straight", ("c2", "a1")),
-        ("piece-added", ("g6",)),
-    ]
-
-
-def test_a_pass_of_the_opponent_is_named_beside_a_piece_that_must_go_with_its_ball():
-    state = GAME.rules.new()
-    breaches = GAME.table.explain(state, changed(state, "d7:w e7:W d4:W"))
-    assert [(each.rule, each.places) for each in breaches] == [
-        ("piece-added", ("d4",)),
-        ("passed-opponent-ball", ("d7", "e7")),
-    ]
-
-
-def test_a_pass_to_another_piece_is_not_told_as_a_move_of_the_carrier():
-    state = GAME.rules.new()
-    breaches = GAME.table.explain(state, changed(state, "d1- d2:b c1- c3:B"))
-    assert [(each.rule, each.places) for each in breaches] == [
-        ("pass-not-straight", ("d1", "c3")),
-        ("too-many-moves", ("c1", "d1", "d2", "c3")),
-    ]
+@pytest.mark.parametrize(
+    ("text", "change", "told"),
+    [
+        (
+            "black black:a1,e1*,g1,c2,d2,b5,f6 white:f1,a2,b6,c6*,c7,e7,g7",
+            "e1- d2- d1:b f1:B",
+            [("square-taken", ("e1", "f1")), ("carrier-moved", ("e1", "f1"))],
+        ),
+        (
+            "black black:a1,c1,c2*,e2,g2,c3,f4 white:d3,e4,c5*,e5,a6,d6,g7",
+            "c2:b a1:B g6:B",
+            [("pass-not-straight", ("c2", "a1")), ("piece-added", ("g6",))],
+        ),
+        ("", "d7:w e7:W d4:W", [("piece-added", ("d4",)), ("passed-opponent-ball", ("d7", "e7"))]),
+        (
+            "",
+            "d1- d2:b c1- c3:B",
+            [("pass-not-straight", ("d1", "c3")), ("too-many-moves", ("c1", "d1", "d2", "c3"))],
+        ),
+    ],
+    ids=["a captured carrier", "a pass and a surplus ball", "the opponent's pass", "a pass and a move"],
+)
+def test_two_faults_that_share_a_ball_are_told_apart(text, change, told):
+    state = GAME.notation.parse_state(text) if text else GAME.rules.new()
+    assert [(each.rule, each.places) for each in GAME.table.explain(state, changed(state, change))] == told
