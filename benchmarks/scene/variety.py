@@ -328,7 +328,7 @@ def half_mm(surface: GridSurface | Tray) -> FloatArray:
     return np.array([surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm]) / 2
 
 
-COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card")
+COVERINGS: tuple[ForeignObjectKind, ...] = ("cat", "scarf", "sleeve", "playing card", "napkin")
 """What may lie still over a board or a sheet."""
 _CLOTHS: tuple[Colour, ...] = (
     (0.12, 0.1, 0.1),
@@ -336,6 +336,13 @@ _CLOTHS: tuple[Colour, ...] = (
     (0.15, 0.15, 0.6),
     (0.85, 0.86, 0.86),
     (0.3, 0.5, 0.3),
+)
+_NAPKINS: tuple[Colour, ...] = (
+    (0.92, 0.93, 0.94),
+    (0.84, 0.9, 0.95),
+    (0.6, 0.55, 0.88),
+    (0.55, 0.72, 0.5),
+    (0.2, 0.15, 0.6),
 )
 _FURS: tuple[Colour, ...] = (
     (0.1, 0.1, 0.1),
@@ -362,6 +369,8 @@ def varied_coverings(
         return (one(1.0, size * float(rng.uniform(0.6, 1.0)), _FURS),)
     if kind == "scarf":
         return (one(0.7, size * float(rng.uniform(0.2, 0.32)), _CLOTHS),)
+    if kind == "napkin":
+        return (one(0.8, size * float(rng.uniform(0.5, 1.3)), _NAPKINS),)
     if kind == "sleeve":
         thing = one(0.6, float(rng.uniform(38.0, 55.0)), _CLOTHS)
         # its cuff lies over the board, and the rest leads away from it

@@ -76,6 +76,8 @@ def shapes_mm(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> lis
             shapes: tuple[FloatArray, ...] = (_box(1.4, 1.0),)
         case "playing card":
             shapes = (_box(*_PLAYING_CARD),)
+        case "napkin":
+            shapes = (_box(1.0, 1.0),)
         case "scarf":
             shapes = (_ribbon(thing.seed),)
         case "sleeve":
@@ -142,7 +144,7 @@ def _pips(u: FloatArray, v: FloatArray, _colour: FloatArray, seed: int) -> Float
 
 Pattern = Callable[[FloatArray, FloatArray, FloatArray, int], FloatArray]
 _PATTERNS: Mapping[ForeignObjectKind, Pattern] = MappingProxyType(
-    {"scarf": _stripes, "sleeve": _folds, "cat": _fur, "playing card": _pips}
+    {"scarf": _stripes, "sleeve": _folds, "napkin": _folds, "cat": _fur, "playing card": _pips}
 )
 """By kind: the linear reflectance (..., 3) at points of the object in units of its radius, from its colour and seed."""
 _SOFT = frozenset({"scarf", "sleeve", "cat"})

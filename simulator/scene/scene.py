@@ -210,12 +210,13 @@ class Hand:
     streak_mm: tuple[float, float] = (0.0, 0.0)
 
 
-ForeignObjectKind = Literal["coin", "cup", "card", "playing card", "scarf", "sleeve", "cat"]
+ForeignObjectKind = Literal["coin", "cup", "card", "playing card", "napkin", "scarf", "sleeve", "cat"]
 _HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
     "coin": 2.2,
     "cup": 85.0,
     "card": 0.4,
     "playing card": 0.3,
+    "napkin": 1.0,
     "scarf": 7.0,
     "sleeve": 50.0,
     "cat": 90.0,
@@ -226,7 +227,7 @@ _HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
 class ForeignObject:
     """Something that does not belong to the game, at (x, y) on ``base_mm``, turned anticlockwise by ``turned_deg``.
 
-    ``radius_mm`` is half the depth of a card, half the width of a scarf or a sleeve, and of a curled-up cat the radius.
+    ``radius_mm`` is half the depth of a card or a napkin, half the width of a scarf or a sleeve, and of a curled-up cat the radius.
     ``seed`` draws its pattern.
     """
 

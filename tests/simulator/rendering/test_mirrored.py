@@ -81,7 +81,7 @@ def test_added_light_only_brightens_where_it_falls() -> None:
     np.testing.assert_array_equal(np.delete(lit, range(5, 10), axis=0), np.delete(picture, range(5, 10), axis=0))
 
 
-@pytest.mark.parametrize("kind", ["playing card", "scarf", "sleeve", "cat"])
+@pytest.mark.parametrize("kind", ["playing card", "napkin", "scarf", "sleeve", "cat"])
 def test_a_covering_changes_the_squares_it_covers_and_no_others(kind: ForeignObjectKind) -> None:
     setting = replace(standard_setting(lens((640, 480))), lighting=Lighting(lamps=(), ambient=0.9))
     thing = ForeignObject(kind, 20.0, -10.0, (0.1, 0.1, 0.5), 40.0, 40.0, 25.0, 3)
