@@ -34,11 +34,11 @@ from vision.readers.probabilities import at_most_empty, empty_place, most_log_od
 from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
 from vision.sampling import PlaneWindow, plane_map, sample
-from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence, emptiness
+from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence, UsualLook, emptiness
 from vision.surface.paper import PaperShape, lacks_grid, paper_shape
 from vision.surface.plan import SurfacePlan
 from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
-from vision.surface.view import Hue, RectifiedView
+from vision.surface.view import RectifiedView
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class SurfaceReader:
         self._bent: _SheetShape | None = None
         self._is_shape_doubtful = False
         self._shape_due_s = math.inf
-        self._usual_hue: Hue | None = None
+        self._usual_look: UsualLook | None = None
         # a bound method would keep the reader alive until the garbage collector runs
         self._detector = functools.lru_cache(maxsize=1)(functools.partial(_detector_at, camera, surface, self._plan))
 
@@ -181,8 +181,8 @@ class SurfaceReader:
             self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
         else:
             pieces = {one.solid: one.log_odds for one in sightings.values() if one.solid is not None}
-            rectified, evidence = detector.examine(view.image, pieces, self._usual_hue)
-            self._usual_hue = evidence.usual_hue or self._usual_hue
+            rectified, evidence = detector.examine(view.image, pieces, self._usual_look)
+            self._usual_look = evidence.usual_look or self._usual_look
         return Stages(view, sightings, rectified, evidence)
 
     @property

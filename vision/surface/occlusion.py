@@ -32,7 +32,7 @@ from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import GridSurface
 from vision.reading import HindranceKind
 from vision.sampling import linear_light_table, median, square_sums
-from vision.surface.plan import LineEvidence, RimEvidence, SurfacePlan, disc_mm
+from vision.surface.plan import LineEvidence, RimEvidence, SurfacePlan, UsualLines, disc_mm
 from vision.surface.view import (
     COARSER,
     PIECE_MARGIN_MM,
@@ -191,6 +191,10 @@ class OcclusionSettings:
     """Log-odds of a piece below which its pixels may as well be those of a covering. Of uncovered pieces on ray-traced
     pictures 0.5 % have less, of those under things that were painted over them 70 %. Higher: slower.
     """
+    most_gone: float = 0.5
+    """Share of missing lines above which the surface's colour is that of where lines are seen. Higher: what covers more
+    than half of a surface is taken for it.
+    """
     beyond_pieces: float = 0.15
     """Minimum share of a covering beyond such pieces. In dim pictures none has more than 0.02, under things that were
     painted over Blockade's stacks most have 0.2 to 0.9. Higher: coverings of little more than pieces are missed.
@@ -211,6 +215,14 @@ class Occlusion:
     area_mm2: float
 
 
+@dataclass(frozen=True)
+class UsualLook:
+    """How a bare surface usually looks: its hue and its lines."""
+
+    hue: Hue
+    lines: UsualLines | None
+
+
 @dataclass(frozen=True, eq=False)
 class SurfaceEvidence:
     """What a view shows of a surface: its occlusions, largest first, and measures of doubt that each place is empty.
@@ -218,13 +230,13 @@ class SurfaceEvidence:
     ``places`` are those of ``PlaceExaminer.measures``; there are none where hardly any surface is bare. Those of a
     sheet are ``clearness``, by how many standard deviations of the noise lines or ink stand out around each cell, and
     ``glare``, 1 where light may hide them.
-    ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange. ``are_lines_seen``: a sheet's lines
-    show, or ink may lie over most of them.
+    ``usual_look`` is the surface's, or ``None`` if too much of it is strange. ``are_lines_seen``: a sheet's lines show,
+    or ink may lie over most of them.
     """
 
     occlusions: tuple[Occlusion, ...]
     places: Mapping[str, FloatArray]
-    usual_hue: Hue | None = None
+    usual_look: UsualLook | None = None
     are_lines_seen: bool = True
 
 
@@ -251,7 +263,7 @@ class OcclusionDetector:
         self._places = PlaceExaminer(self.sampler, plan)
 
     def examine(
-        self, image: Image, pieces: Mapping[Solid, float], known_hue: Hue | None = None
+        self, image: Image, pieces: Mapping[Solid, float], known: UsualLook | None = None
     ) -> tuple[RectifiedView, SurfaceEvidence]:
         """Sample the surface and find what covers it besides the given pieces, each with its log-odds.
 
@@ -260,7 +272,7 @@ class OcclusionDetector:
         plain = [solid for solid, log_odds in pieces.items() if log_odds > _SETTINGS.plainly_there]
         doubtful = [solid for solid, log_odds in pieces.items() if 0 < log_odds <= _SETTINGS.plainly_there]
         view = self.sampler.view(image, plain)
-        evidence = self.detect(view, known_hue)
+        evidence = self.detect(view, known)
         if not doubtful:
             return view, evidence
         areas = [_NeededArea.of(outline, view.window.shape) for outline in self.sampler.hidden_outlines(doubtful)]
@@ -271,12 +283,12 @@ class OcclusionDetector:
         apart = [one for one, share in zip(doubtful, under, strict=True) if share <= _HIDDEN_SETTINGS.hidden_share]
         if apart:
             view = self.sampler.view(image, [*plain, *apart])
-            evidence = self.detect(view, known_hue)
+            evidence = self.detect(view, known)
         return view, evidence
 
-    def detect(self, view: RectifiedView, known_hue: Hue | None = None) -> SurfaceEvidence:
-        """Find what covers the surface besides the given pieces; ``known_hue`` is its hue from an earlier picture."""
-        evidence = self._evidence(view, known_hue)
+    def detect(self, view: RectifiedView, known: UsualLook | None = None) -> SurfaceEvidence:
+        """Find what covers the surface besides the given pieces; ``known`` is its look in an earlier picture."""
+        evidence = self._evidence(view, known)
         if evidence is None:
             return SurfaceEvidence((), {})
         found = []
@@ -297,7 +309,9 @@ class OcclusionDetector:
         places = self._places.measures(
             evidence.lines, evidence.colours, evidence.not_bare, evidence.strange & ~by_light, by_light, glare
         )
-        return SurfaceEvidence(tuple(occlusions), places, evidence.colours.usual_hue)
+        hue = evidence.colours.usual_hue
+        look = None if hue is None else UsualLook(hue, evidence.lines.usual or (known and known.lines))
+        return SurfaceEvidence(tuple(occlusions), places, look)
 
     def _occlusion(
         self,
@@ -333,8 +347,9 @@ class OcclusionDetector:
                 wide |= part
         return wide
 
-    def _evidence(self, view: RectifiedView, known_hue: Hue | None) -> _ViewEvidence | None:
+    def _evidence(self, view: RectifiedView, known: UsualLook | None) -> _ViewEvidence | None:
         not_bare = view.hidden_by_pieces | view.outside | self._plan.never_bare
+        known_hue = None if known is None else known.hue
         colours = SurfaceColours.of(view, not_bare, known_hue)
         if colours is None:
             return None
@@ -342,9 +357,13 @@ class OcclusionDetector:
         rim = self._plan.rim.detect(colours, view.hidden_by_pieces | view.outside)
         rows, columns = self._plan.nearest.shape
         coarse = cv2.resize(not_bare.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
-        lines = self._plan.lines.detect(
-            grey, not_bare, colours.brighter, colours.bright > ColourSettings.nearly_bleached
-        )
+        bleached = colours.bright > ColourSettings.nearly_bleached
+        lines = self._plan.lines.detect(grey, not_bare, colours.brighter, bleached)
+        if lines.usual is None and known is not None and known.lines is not None:
+            lines = self._plan.lines.detect(grey, not_bare, colours.brighter, bleached, known.lines)
+            if lines.missing.sum() > _SETTINGS.most_gone * max(1, lines.decidable.sum()):
+                lined = lines.seen[self._plan.nearest]
+                colours = SurfaceColours.of(view, not_bare, known_hue, lined) or colours
         strange, lit = self._unexplained_by_light(colours, lines, rim)
         return _ViewEvidence(colours, np.asarray(coarse), colours.bright > _SETTINGS.bleached, strange, lit, lines, rim)
 

@@ -317,18 +317,28 @@ def _parts(segments: FloatArray, shifts_mm: FloatArray, window: PlaneWindow) -> 
     return LineParts(profiles, whole, ends, np.asarray(np.abs(both[:, 0]) > 0.5))
 
 
+@dataclass(frozen=True)
+class UsualLines:
+    """How a surface's lines stand out: whether they are dark, and their contrast as a share of the level beside them."""
+
+    are_dark: bool
+    contrast: float
+
+
 @dataclass(frozen=True, eq=False)
 class LineEvidence:
     """The evidence of each line part, (parts,).
 
     ``missing_log_odds``: that an object hides it (below 0: it is visible; 0: undecided). ``judged``: no piece hides it.
     ``decidable``: a line would be visible above the noise there. ``clearness``: contrast relative to the expected one.
+    ``usual`` is the expected one, or ``None`` if so many lines are missing or faint that this picture doesn't show it.
     """
 
     missing_log_odds: FloatArray
     judged: BoolArray
     decidable: BoolArray
     clearness: FloatArray
+    usual: UsualLines | None = None
 
     @property
     def seen(self) -> BoolArray:
@@ -362,8 +372,15 @@ class GridLines:
         away = np.abs(self._middles - centres_mm[:, None]).sum(axis=2)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
-    def detect(self, grey: FloatImage, not_bare: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
-        """Find out which lines are missing.
+    def detect(
+        self,
+        grey: FloatImage,
+        not_bare: BoolImage,
+        brighter: FloatImage,
+        bleached: BoolImage,
+        known: UsualLines | None = None,
+    ) -> LineEvidence:
+        """Find out which lines are missing; ``known`` is how they usually stand out, if this picture doesn't show it.
 
         All arrays are (rows, columns). ``grey`` is the view's brightness in levels, float32. ``brighter``, the log
         light above the surrounding board's, smoothed, and ``bleached``, which marks overexposure, may have any one
@@ -371,9 +388,9 @@ class GridLines:
         """
         parts, count = self.parts, len(self.parts.points)
         is_open = self._with_blanks.open(not_bare)
-        dark, bright, beside, at_dark, at_bright, step = _contrasts(grey, self._with_blanks, is_open)
+        dark, bright, beside, at_dark, at_bright, step, grain = _contrasts(grey, self._with_blanks, is_open)
         is_bare = is_open.sum(axis=1) >= _LINE_SETTINGS.open_share * POINTS
-        bare, beside, step = is_bare[:count], beside[:count], step[:count]
+        bare, beside, step, grain = is_bare[:count], beside[:count], step[:count], grain[:count]
         scale = np.array(brighter.shape) / np.array(grey.shape)
         at = (parts.points * scale).astype(np.intp)
         too_bright = bleached[at[..., 0], at[..., 1]].sum(axis=1) > _LINE_SETTINGS.most_bleached * POINTS
@@ -385,38 +402,46 @@ class GridLines:
             return LineEvidence(log_odds, bare, np.zeros_like(bare), np.zeros(count))
         # lines are dark on most boards and bright on some: use the polarity with more contrast
         is_dark = float(median(dark[:count][judged])) >= float(median(bright[:count][judged]))
+        is_dark = is_dark if known is None else known.are_dark
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
         stands_out, blank, place = stands_out[:count], stands_out[count:], place[:count]
         middle = at[:, POINTS // 2]
         fainter = np.exp(-2.0 / TONE_CURVE * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
-        known, found = np.zeros((2, count), dtype=np.bool_)
+        examined, found = np.zeros((2, count), dtype=np.bool_)
+        contrasts = []
         for upright in (False, True):
             own = bare & (parts.upright == upright)
             null = blank[is_bare[count:] & (parts.upright == upright)]
-            if np.count_nonzero(own) >= _LINE_SETTINGS.fewest_parts and len(null) >= _LINE_SETTINGS.fewest_parts:
-                log_odds[own], usual = _missing_log_odds(stands_out[own], beside[own] * fainter[own], null)
+            if np.count_nonzero(own) >= _LINE_SETTINGS.fewest_parts:
+                # on a full board, pieces hide the middles of the squares
+                null = null if len(null) >= _LINE_SETTINGS.fewest_parts else grain[own]
+                expected, levels = None if known is None else known.contrast, beside[own] * fainter[own]
+                log_odds[own], usual, shows = _missing_log_odds(stands_out[own], levels, null, expected)
                 found[own] = _agree_with_others(place[own], self._where[own], log_odds[own] < 0)
                 contrast[own] = usual * beside[own]
-                known |= own
+                examined |= own
+                contrasts.append(usual if shows else 0.0)
         decidable = log_odds != 0
         found &= stands_out <= _LINE_SETTINGS.too_strong * contrast + 2 * _LINE_SETTINGS.least_noise_levels
         # at the edge of a hard shadow a line can't be recognised
         log_odds = np.where(found, log_odds, np.maximum(log_odds, 0.0))
         log_odds = np.where(step > contrast, np.minimum(log_odds, 0.0), log_odds)
-        clearness = np.where(known, stands_out / np.maximum(contrast, 1e-3), 0.0)
+        clearness = np.where(examined, stands_out / np.maximum(contrast, 1e-3), 0.0)
         seen = log_odds < 0
         white = too_bright & bare
         if not white.any() or seen[white].mean() < _LINE_SETTINGS.white_lines_seen:
             # where everything is white a line may be white too, so that nothing counts as missing there
             log_odds = np.where(too_bright, np.minimum(log_odds, 0.0), log_odds)
-        return LineEvidence(log_odds, bare, decidable, clearness)
+        least = min(contrasts, default=0.0)
+        shown = UsualLines(is_dark, least) if least else None
+        return LineEvidence(log_odds, bare, decidable, clearness, shown)
 
 
 def _contrasts(
     grey: FloatImage, parts: LineParts, is_open: BoolImage
-) -> tuple[FloatRow, FloatRow, FloatRow, IndexArray, IndexArray, FloatRow]:
+) -> tuple[FloatRow, FloatRow, FloatRow, IndexArray, IndexArray, FloatRow, FloatRow]:
     """Return by part, (parts,): contrast in levels if dark and if bright, the level beside it, the offsets at which
-    it is darkest and brightest, and the difference in level between its sides.
+    it is darkest and brightest, the difference in level between its sides, and that on one side.
     """
     count, offsets, points, _ = parts.profiles.shape
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
@@ -427,8 +452,8 @@ def _contrasts(
     # the mean of both sides, so that a line at the edge of a shadow is still darker than its surroundings
     beside = (before + after) / 2
     darkest, brightest = middle.argmin(axis=0), middle.argmax(axis=0)
-    step = np.abs(before - after)
-    return beside - middle.min(axis=0), middle.max(axis=0) - beside, beside, darkest, brightest, step
+    step, grain = np.abs(before - after), np.abs(profile[1] - profile[0])
+    return beside - middle.min(axis=0), middle.max(axis=0) - beside, beside, darkest, brightest, step, grain
 
 
 def _agree_with_others(place: IndexArray, where: FloatArray, seen: BoolArray) -> BoolArray:
@@ -446,19 +471,25 @@ def _agree_with_others(place: IndexArray, where: FloatArray, seen: BoolArray) ->
 
 
 def _missing_log_odds(
-    stands_out: npt.NDArray[np.floating], level: npt.NDArray[np.floating], null: npt.NDArray[np.floating]
-) -> tuple[FloatArray, float]:
+    stands_out: npt.NDArray[np.floating],
+    level: npt.NDArray[np.floating],
+    null: npt.NDArray[np.floating],
+    known: float | None,
+) -> tuple[FloatArray, float, bool]:
     """Return log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint
-    as it may be there), and the expected contrast for each level of the surroundings.
+    as it may be there), the expected contrast for each level of the surroundings, by default that of these lines, and
+    whether these lines show it.
     """
     blank = float(median(null))
     noise = max(_LINE_SETTINGS.least_noise_levels, MAD_TO_SIGMA * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
-    usual = float(quantile(stands_out / np.maximum(level, 1.0), _LINE_SETTINGS.usual_share))
+    usual = float(quantile(stands_out / np.maximum(level, 1.0), _LINE_SETTINGS.usual_share)) if known is None else known
     expected = np.maximum(usual * level, 1e-3)
     seen = np.minimum(np.maximum(stands_out, blank), expected)
     present = np.count_nonzero(stands_out > 0.5 * (blank + expected)) / len(stands_out)
-    decidable = (expected > blank + _LINE_SETTINGS.clear_of_noise * noise) & (present > _LINE_SETTINGS.fewest_present)
+    is_clear = expected > blank + _LINE_SETTINGS.clear_of_noise * noise
+    shows = bool(min(present, is_clear.mean()) > _LINE_SETTINGS.fewest_present)
+    decidable = is_clear & (known is not None or present > _LINE_SETTINGS.fewest_present)
     line_spread = np.hypot(noise, _LINE_SETTINGS.line_spread * expected)
     blank_spread = np.hypot(noise, _LINE_SETTINGS.blank_spread * expected)
     odds = (
@@ -466,7 +497,7 @@ def _missing_log_odds(
         - 0.5 * ((seen - blank) / blank_spread) ** 2
         + np.log(line_spread / blank_spread)
     )
-    return np.where(decidable, np.clip(odds, -_LINE_SETTINGS.most_evidence, _LINE_SETTINGS.most_evidence), 0.0), usual
+    return np.where(decidable, np.clip(odds, -_LINE_SETTINGS.most_evidence, _LINE_SETTINGS.most_evidence), 0.0), usual, shows
 
 
 BESIDE_MM = 36.0

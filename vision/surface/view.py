@@ -176,7 +176,9 @@ class ColourSettings:
     """Width, in pixels, in which the steepest position of an outline is searched for."""
     fewest_outline_px: int = 6
     """Minimum length of an outline, in pixels."""
-    least_bare_share: float = 0.06
+    fewest_fitted: int = 24
+    """Minimum number of pixels to which it is fitted."""
+    least_bare_share: float = 0.015
     """Minimum share of bare surface in the view for determining its normal look."""
     other_hue: float = 0.35
     """Distance of the surface's hue from the one known at which it is doubted. Higher: on a full board, an arm over the
@@ -219,11 +221,14 @@ class SurfaceColours:
     usual_hue: Hue | None = None
 
     @classmethod
-    def of(cls, view: RectifiedView, not_bare: BoolImage, known_hue: Hue | None = None) -> SurfaceColours | None:
+    def of(
+        cls, view: RectifiedView, not_bare: BoolImage, known_hue: Hue | None = None, lined: BoolImage | None = None
+    ) -> SurfaceColours | None:
         """Compute the colours of a view; ``None`` if too few pixels are bare.
 
         ``known_hue`` is the surface's hue from an earlier picture. If most of what looks bare has another hue and the
-        rest has this one, something covers most of the bare surface.
+        rest has this one, something covers most of the bare surface. So it does where ``lined`` is given: it marks, at
+        the coarse scale, where the surface's lines show.
         """
         rows, columns = not_bare.shape
         size = (columns // COARSER, rows // COARSER)
@@ -232,8 +237,11 @@ class SurfaceColours:
         thin = np.s_[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every]
         chosen = bare[thin]
         bare_px = np.count_nonzero(bare)
-        if bare_px < _SETTINGS.least_bare_share * bare.size or np.count_nonzero(chosen) < 50:
+        if bare_px < _SETTINGS.least_bare_share * bare.size or np.count_nonzero(chosen) < _SETTINGS.fewest_fitted:
             return None
+        is_out_of_sight = lined is not None
+        if lined is not None and np.count_nonzero(chosen & lined[thin]) >= _SETTINGS.fewest_fitted:
+            chosen, is_out_of_sight = chosen & lined[thin], False
         small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
         light = [linear_light(np.asarray(channel, dtype=np.uint8)) for channel in cv2.split(small)]
         blue, green, red = light
@@ -251,29 +259,29 @@ class SurfaceColours:
         inside = np.asarray(blurred / weight, dtype=np.float32)
         usual = _fit_surfaces(inside, chosen)
         hue: Hue = tuple(median(_at(usual[:2], chosen), axis=1).tolist())
-        if known_hue is not None and math.dist(hue, known_hue) > _SETTINGS.other_hue:
+        if known_hue is not None and (is_out_of_sight or math.dist(hue, known_hue) > _SETTINGS.other_hue):
             blue_off, red_off = (one[thin] - known for one, known in zip(inside[:2], known_hue, strict=True))
             alike = chosen & (np.hypot(blue_off, red_off) < _SETTINGS.same_hue)
-            if np.count_nonzero(alike) >= _SETTINGS.least_same_share * np.count_nonzero(chosen):
+            if is_out_of_sight or np.count_nonzero(alike) >= _SETTINGS.least_same_share * np.count_nonzero(chosen):
+                brightness = median(inside[2][thin][alike if alike.any() else chosen])
                 chosen, hue = alike, known_hue
-                usual = np.array([*hue, median(inside[2][thin][chosen])], dtype=np.float32)[:, None, None]
+                usual = np.array([*hue, brightness], dtype=np.float32)[:, None, None]
         off = inside - usual
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
-        usual_off = float(median(off_hue[thin][chosen]))
+        usual_off = float(median(off_hue[thin][chosen])) if chosen.any() else 0.0
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
         darker, brighter = _SETTINGS.brightness_limits
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
         odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * usual_off)
         odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
-        trusted = np.count_nonzero(strange) <= _SETTINGS.most_strange * bare_px
+        trusted = lined is None and np.count_nonzero(strange) <= _SETTINGS.most_strange * bare_px
         smooth = np.asarray(cv2.GaussianBlur(cv2.merge(logs), (0, 0), sigma), dtype=np.float32)
-        brightness = np.asarray(off[2] * share, dtype=np.float32)
         return cls(
             np.asarray(bright),
             ~bare,
             smooth,
             np.asarray(off_hue * share),
-            brightness,
+            np.asarray(off[2] * share, dtype=np.float32),
             np.asarray(strange),
             limit,
             np.asarray(odd),

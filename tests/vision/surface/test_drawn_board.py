@@ -300,8 +300,8 @@ def test_a_board_without_colour_evidence_is_judged_by_its_lines_alone() -> None:
 
 def test_an_arm_over_most_of_the_board_is_a_hand_if_the_boards_hue_is_known(finder: OcclusionDetector) -> None:
     bare = evidence(finder, board_image())
-    assert bare.usual_hue is not None
+    assert bare.usual_look is not None
     view = view_of(painted((-80.0, 200.0, -200.0, 100.0), SKIN))
-    ((kind, area),) = [(str(one.kind), one.area_mm2) for one in finder.detect(view, bare.usual_hue).occlusions]
+    ((kind, area),) = [(str(one.kind), one.area_mm2) for one in finder.detect(view, bare.usual_look).occlusions]
     assert kind == "hand"
     assert area == pytest.approx(area_mm2((-80.0, 200.0, -200.0, 100.0)), rel=0.2)
