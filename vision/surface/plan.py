@@ -497,7 +497,11 @@ def _missing_log_odds(
         - 0.5 * ((seen - blank) / blank_spread) ** 2
         + np.log(line_spread / blank_spread)
     )
-    return np.where(decidable, np.clip(odds, -_LINE_SETTINGS.most_evidence, _LINE_SETTINGS.most_evidence), 0.0), usual, shows
+    return (
+        np.where(decidable, np.clip(odds, -_LINE_SETTINGS.most_evidence, _LINE_SETTINGS.most_evidence), 0.0),
+        usual,
+        shows,
+    )
 
 
 BESIDE_MM = 36.0
