@@ -37,7 +37,8 @@ def _row(name: str, count: Tally) -> str:
         f"| {_share(count.wholly_right, count.tried)} | {_share(count.blocks_right, count.blocks)} "
         f"| {count.places} | {_share(count.read_right, count.places)} | {_share(count.certain, count.places)} "
         f"| {count.wrong_and_certain} | {_share(count.hidden, count.places)} "
-        f"| {count.silent} | {count.misnamed} | {count.calibration_error:.1%} | {hands} | {invented} |\n"
+        f"| {count.silent} of {count.bad} | {count.misnamed} of {count.bad} | {count.calibration_error:.1%} | {hands} "
+        f"| {invented} |\n"
     )
 
 

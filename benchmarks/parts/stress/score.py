@@ -12,6 +12,7 @@ from vision.reading import HindranceKind, Reading
 CERTAIN = 0.99
 MOST_WRONG_OF_CERTAIN = 1e-4
 MOST_CALIBRATION_ERROR = 0.01
+MOST_SILENT_OF_BAD, MOST_MISNAMED_OF_BAD = 0.05, 0.1
 BAD_SHARE = 0.9
 """A picture of which fewer places are read right was read badly."""
 _IN_THE_WAY = frozenset({HindranceKind.HAND, HindranceKind.OBJECT})
@@ -162,6 +163,7 @@ class Tally:
     things_called_hands: int = 0
     refused: int = 0
     read_right: int = 0
+    bad: int = 0
     silent: int = 0
     misnamed: int = 0
     calibration_error: float = 0.0
@@ -188,6 +190,7 @@ def tally(pictures: Iterable[PictureScore]) -> Tally:
     counts = dict.fromkeys(Tally.__dataclass_fields__, 0)
     counts.pop("calibration_error")
     for picture in pictures:
+        counts["bad"] += picture.is_bad
         counts["silent"] += picture.is_silent
         counts["misnamed"] += picture.is_misnamed
         counts["pictures"] += 1
@@ -246,7 +249,7 @@ def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
 
 
 def missed_targets(pictures: Sequence[PictureScore]) -> list[str]:
-    """The missed targets in words: certain and wrong, hands, enrolment, calibration."""
+    """The missed targets in words: certain and wrong, hands, enrolment, naming, calibration."""
     total = tally(pictures)
     squares = [square for picture in pictures for square in picture.squares]
     missing = []
@@ -264,6 +267,12 @@ def missed_targets(pictures: Sequence[PictureScore]) -> list[str]:
         missing.append(
             f"{total.hands_invented} of {total.no_hands} pictures with nothing over the board were said to show a hand"
         )
+    for count, most, what in (
+        (total.silent, MOST_SILENT_OF_BAD, "name nothing that hides or hinders"),
+        (total.misnamed, MOST_MISNAMED_OF_BAD, "blame a hand or an object where there is none"),
+    ):
+        if count > most * total.bad:
+            missing.append(f"{count} of {total.bad} bad reads {what} (at most {most:.0%})")
     error = calibration_of(squares).expected_error
     if error > MOST_CALIBRATION_ERROR:
         missing.append(f"the expected calibration error is {error:.2%} (at most {MOST_CALIBRATION_ERROR:.0%})")
