@@ -22,7 +22,7 @@ import numpy as np
 
 from common.phrases import joined
 from vision.errors import LayoutError
-from vision.frame import BoolArray, FloatArray, FloatImage, Image
+from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface, Ink
 from vision.opencv import as_grey
@@ -62,6 +62,20 @@ _ONE_IN = 5
 """One in so many pixels of the picture at a quarter of its scale is fitted: a step that does not divide a cell's 6, so
 that all parts of cells count. Higher: faster, and noise matters more.
 """
+_SHADE, _SHADE_SHARE = 0.3, 0.01
+"""Log units below the fitted light from which neutral paper is in shade, and the least share of a picture that is.
+Lower: slower, and grey ink may count as shade.
+"""
+_MOST_TINT, _TINT_OF_SHADE = 0.45, 0.4
+"""Strength of the colour of shaded paper, at most, and as a share of the shade's depth: ink of that strength absorbs
+less. Higher: pale ink may count as shade.
+"""
+_LEFT_TINT = 0.2
+"""The same strength once the shade's own colour is known."""
+_SHADE_PX = (8.0, 4.0, 2.0, 1.0)
+"""Standard deviations, in pixels at a quarter of the scale, with which the shade beside ink is continued under it: the
+finest at which there is paper counts.
+"""
 _KEEP = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1])
 """Prior against slopes and bends of the light, as a share of the pixels."""
 
@@ -93,6 +107,40 @@ def fit_bare_paper(light: FloatImage) -> FloatImage:
     paper = np.exp(_weighted_fit(some, logs, weights) @ terms).reshape(3, rows, columns).astype(np.float32)
     whole = cv2.resize(cv2.merge(list(paper)), light.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return np.asarray(whole, dtype=np.float32)
+
+
+def find_shade(light: FloatImage, paper: FloatImage) -> BoolImage | None:
+    """Mark what may be paper in a shadow with sharp edges, which no smooth surface fits: wide and nearly as neutral as
+    fitted paper, at a quarter of the scale; ``None`` if there is hardly any.
+    """
+    density = _small_densities(light, paper)
+    _, strength = hues(density)
+    depth = min_channel(density)
+    shade = (depth > _SHADE) & (strength < np.minimum(_TINT_OF_SHADE * depth, np.float32(_MOST_TINT)))
+    wide = cv2.morphologyEx(shade.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), dtype=np.uint8)) > 0
+    return np.asarray(wide) if wide.mean() > _SHADE_SHARE else None
+
+
+def paper_in_shade(light: FloatImage, paper: FloatImage, shade: BoolImage) -> FloatImage:
+    """Return the light of a sheet's bare paper where some of it is in ``shade``, as ``find_shade`` marks it."""
+    density = _small_densities(light, paper)
+    bare = shade | ((max_channel(density) < _SHADE) & (hues(density)[1] < _LEFT_TINT))
+    for _ in range(2):
+        weight = bare.astype(np.float32)
+        shading = np.zeros_like(density)
+        for spread_px in _SHADE_PX:
+            near = cv2.GaussianBlur(weight, (0, 0), spread_px)[..., None]
+            mean = cv2.GaussianBlur(density * weight[..., None], (0, 0), spread_px) / np.maximum(near, np.float32(1e-6))
+            share = np.minimum(4 * near, np.float32(1.0))
+            shading = share * mean + (1 - share) * shading
+        bare &= hues(density - shading)[1] < _LEFT_TINT
+    whole = cv2.resize(shading, light.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    return np.asarray(paper * np.exp(-whole), dtype=np.float32)
+
+
+def _small_densities(light: FloatImage, paper: FloatImage) -> FloatImage:
+    small = (cv2.resize(one, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA) for one in (light, paper))
+    return densities_on(*(np.asarray(one, dtype=np.float32) for one in small), 1e-3)
 
 
 @lru_cache(maxsize=8)

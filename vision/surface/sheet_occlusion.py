@@ -45,7 +45,16 @@ from vision.sampling import (
     sample,
 )
 from vision.surface.occlusion import Occlusion, SurfaceEvidence, regions
-from vision.surface.paper import PaperShape, densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
+from vision.surface.paper import (
+    PaperShape,
+    densities_on,
+    find_shade,
+    fit_bare_paper,
+    hues,
+    nearest_turn,
+    paper_in_shade,
+    usual_hues,
+)
 from vision.surface.view import RectifiedView, SurfaceSampler, view_window
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
@@ -104,6 +113,8 @@ class SheetLineSettings:
     """
     gone: float = 0.3
     """Share of the expected contrast below which an arm is missing. Higher: faint lines count as covered."""
+    shown: float = 0.5
+    """The same share above which it is seen. Higher: less counts as paper in shade."""
     even: float = 0.5
     """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
     most_light: float = 0.88
@@ -130,12 +141,15 @@ _LINE_SETTINGS = SheetLineSettings()
 
 @dataclass(frozen=True, eq=False)
 class ArmEvidence:
-    """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all. Both are false where the
-    lines are too faint or blurred to judge.
+    """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all, a line. All are false
+    where the lines are too faint or blurred to judge.
     """
 
     missing: BoolArray
     even: BoolArray
+    seen: BoolArray
+    depth: FloatArray
+    """How much darker each arm is than what is beside it, in log units."""
     shown: FloatArray
     """How much more the light varies along each cell's sides than on bare paper, in log units, (cells,)."""
     grain: float
@@ -178,7 +192,7 @@ class SheetLines:
         if not len(self._arms):
             # a single row or column has no corners
             nothing = np.zeros((0, 4), dtype=np.bool_)
-            return ArmEvidence(nothing, nothing, np.full(len(self._beside), np.inf), 0.0)
+            return ArmEvidence(nothing, nothing, nothing, np.zeros((0, 4)), np.full(len(self._beside), np.inf), 0.0)
         is_bright = bool(median(light[self._rows, self._columns].min(axis=1)) > _LINE_SETTINGS.bleached_light)
         logs = np.log(mean_channel(light) + np.float32(_LINE_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
@@ -188,7 +202,8 @@ class SheetLines:
         least = float(quantile(noisy, _LINE_SETTINGS.bare_share)) if noisy.size else 0.0
         usual, grain = _LINE_SETTINGS.usual_noise * least, _LINE_SETTINGS.noise_spread * least
         shown = np.asarray(np.sort(spread.ravel()[self._beside], axis=1)[:, _FEW_AROUND] - usual)
-        missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
+        depth = contrast.astype(np.float64)
+        missing, even, seen = (np.zeros(contrast.shape, dtype=np.bool_) for _ in range(3))
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
             no_line = float(median(between))
             measured = MAD_TO_SIGMA * float(median(np.abs(between - no_line)))
@@ -204,10 +219,12 @@ class SheetLines:
             likely = [] if is_full else [float(quantile(lines.ravel(), share)) for share in shares]
             expected = next((one for one in likely if one >= no_line + _LINE_SETTINGS.clear_of_noise * noise), None)
             if expected is None:
-                return ArmEvidence(missing & False, even & False, shown, grain, are_seen=is_full or is_bleached)
+                nothing = missing & False
+                return ArmEvidence(nothing, nothing, nothing, depth, shown, grain, are_seen=is_full or is_bleached)
             even[:, way] = spread[:, way] < _LINE_SETTINGS.even * (expected - no_line)
+            seen[:, way] = contrast[:, way] > no_line + _LINE_SETTINGS.shown * (expected - no_line)
             missing[:, way] = even[:, way] & (contrast[:, way] < no_line + _LINE_SETTINGS.gone * (expected - no_line))
-        return ArmEvidence(missing, even, shown, grain)
+        return ArmEvidence(missing, even, seen, depth, shown, grain)
 
     def too_bright(self, light: FloatImage) -> BoolImage:
         """Mark the pixels of a view's linear light, (rows, columns, 3), where light would hide lines, if these don't
@@ -333,7 +350,7 @@ class FilledCells:
         self._reach_px = round(_CELL_SETTINGS.reach_cells * cell_px)
         quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
         self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
-        self._arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
+        self.arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
         corners_mm = arms_mm.mean(axis=1)
         self._corners, self._far = _indices_and_labels(
             corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters
@@ -352,7 +369,7 @@ class FilledCells:
         covered = np.bincount(pairs, minlength=count * self._count).reshape(count, self._count) / self._area
         reached = covered > _CELL_SETTINGS.begun
         line_hidden = np.zeros_like(reached)
-        line_hidden[np.where(even, regions[self._arms], 0)[..., None], self._beside_arms] = True
+        line_hidden[np.where(even, regions[self.arms], 0)[..., None], self._beside_arms] = True
         line_hidden[:, 0] = True
         partly = reached & (share < np.where(line_hidden, _CELL_SETTINGS.filled, _CELL_SETTINGS.half))
         at_corners = np.where(round_corner, regions[self._corners], 0)
@@ -458,6 +475,12 @@ class SheetOcclusionSettings:
     """The same on a sheet that is filled with pens, where a blot has a pen's colour."""
     off_hue_cells: float = 0.5
     """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
+    lit_share: float = 0.6
+    """Share of the lines in a dark region that show, above which it is paper in shade. Higher: dark shadows count as
+    objects.
+    """
+    fewest_hidden: int = 2
+    """Number of hidden halves of lines from which something lies on them. Higher: more is blamed on bad light."""
     light_share: float = 0.5
     """Share of a region in strong light above which light hides it, and no object."""
     least_step: float = 0.004
@@ -465,8 +488,8 @@ class SheetOcclusionSettings:
     in strong light count as unseen.
     """
     faint_ink: float = 0.1
-    """The same of handwriting, as a share of what the sheet's clearest lines show: the reader of ink misses some that
-    stands out from the noise. Higher: more cells at the rim of strong light count as unseen.
+    """The same as a share of what the sheet's clearest lines show: the reader of ink misses some that stands out from
+    the noise. Higher: more cells at the rim of strong light count as unseen.
     """
     clearest_share: float = 0.9
     """Share of the cells that are less clear than those."""
@@ -538,7 +561,8 @@ class SheetOcclusionDetector:
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         plan = self._plan
-        density, odd = _densities_and_marks(view)
+        lines = plan.lines.examine(view.light)
+        density, odd = self._densities_and_marks(view, lines)
         hue, off_pens_deg, saturation = self._hues(density)
         ink = saturation > 1.0
         filled = ink & (off_pens_deg < _SETTINGS.pen_hue_deg)
@@ -559,12 +583,17 @@ class SheetOcclusionDetector:
             # its lit side may be nearly as colourful as ink
             whole = _wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
-        lines = plan.lines.examine(view.light)
         too_bright = plan.lines.too_bright(view.light)
         objects = plan.lines.mark_covered(lines, view.light, coloured | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
+        # light hides lines too, and so does ink on both sides
+        hidden_arms = lines.missing & ~(too_bright | filled)[plan.cells.arms]
+
+        def hides_lines(pixels: BoolImage) -> bool:
+            return int(hidden_arms[pixels[plan.cells.arms]].sum()) >= _SETTINGS.fewest_hidden
+
         for pixels in regions(objects, 1):
             touching = [one for one in reaching if (pixels & one).any()]
             for one in touching:
@@ -573,20 +602,51 @@ class SheetOcclusionDetector:
                 kind = (
                     HindranceKind.GLARE if too_bright[pixels].mean() > _SETTINGS.light_share else HindranceKind.OBJECT
                 )
-                found.append(_occlusion(kind, pixels, plan.edge_px))
+                found.append(_occlusion(kind, pixels, hides_lines(pixels), plan.edge_px))
         for pixels in reaching:
             beside = not (pixels & plan.cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
-            found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
+            found.append(
+                _occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels, hides_lines(pixels))
+            )
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
-        if len(plan.pens_deg):
-            least = np.where(glare, _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
-        else:
-            clearest = float(quantile(lines.shown, _SETTINGS.clearest_share))
-            least = np.full(glare.shape, max(_SETTINGS.least_step, _SETTINGS.faint_ink * clearest))
+        # the edges of filled cells are no measure of how clear lines are
+        clear = lines.depth[lines.seen] if len(plan.pens_deg) else lines.shown
+        clearest = float(quantile(clear, _SETTINGS.clearest_share)) if clear.size else 0.0
+        least = np.where(glare | (not len(plan.pens_deg)), _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
+        least = np.maximum(least, _SETTINGS.faint_ink * clearest)
         noise = np.maximum(lines.grain, least)
         cells = {"clearness": lines.shown / noise, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
+
+    def _densities_and_marks(self, view: RectifiedView, lines: ArmEvidence) -> tuple[FloatImage, BoolImage]:
+        """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow.
+
+        Where it is dark and the lines still show, it is a shadow.
+        """
+        light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
+        paper = fit_bare_paper(light)
+        shade = find_shade(light, paper)
+        if shade is not None:
+            shade = self._with_lines(shade, lines)
+            paper = paper_in_shade(light, paper, shade) if shade.any() else paper
+        density = densities_on(light, paper, _SETTINGS.floor)
+        least = min_channel(density)
+        odd = (max_channel(density) - least > _SETTINGS.coloured) | (least > _SETTINGS.dark)
+        return density, np.asarray(odd & ~view.outside)
+
+    def _with_lines(self, shade: BoolImage, lines: ArmEvidence) -> BoolImage:
+        """Return the regions of a mask at a quarter of the scale in which most lines show that ink leaves open."""
+        scale = np.array(shade.shape) / self._plan.margin.shape
+        arms = np.array(self._plan.cells.arms).reshape(2, -1)
+        rows, columns = np.minimum((arms * scale[:, None]).astype(np.intp), np.array(shade.shape)[:, None] - 1)
+        count, labels = cv2.connectedComponents(shade.astype(np.uint8), connectivity=8)
+        seen, missing = (
+            np.bincount(labels[rows, columns], arms.ravel(), minlength=count) for arms in (lines.seen, lines.missing)
+        )
+        is_paper = seen > _SETTINGS.lit_share * np.maximum(seen + missing, 1)
+        is_paper[0] = False
+        return np.asarray(is_paper[labels])
 
     def _objects_like_ink(self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: BoolArray) -> BoolImage:
         """Return objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other
@@ -624,15 +684,6 @@ class SheetOcclusionDetector:
         return hue, off, saturation
 
 
-def _densities_and_marks(view: RectifiedView) -> tuple[FloatImage, BoolImage]:
-    """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
-    light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
-    density = densities_on(light, fit_bare_paper(light), _SETTINGS.floor)
-    least = min_channel(density)
-    odd = (max_channel(density) - least > _SETTINGS.coloured) | (least > _SETTINGS.dark)
-    return density, np.asarray(odd & ~view.outside)
-
-
 def _wide_regions(odd: BoolImage) -> list[BoolImage]:
     """Return the connected regions of a mask that are wider than strokes."""
     return regions(_wider_than_strokes(odd), 1)
@@ -655,7 +706,7 @@ def _by_pen(hue: FloatImage, ink: BoolImage, pens_deg: FloatArray) -> list[BoolI
     return inks
 
 
-def _occlusion(kind: HindranceKind, pixels: BoolImage, edge_px: int = 0) -> Occlusion:
+def _occlusion(kind: HindranceKind, pixels: BoolImage, hides_lines: bool, edge_px: int = 0) -> Occlusion:
     """Return the occlusion by something on these pixels, which hides as many more around it."""
     hidden = cv2.dilate(pixels.astype(np.uint8), np.ones((2 * edge_px + 1, 2 * edge_px + 1), np.uint8)) > 0
-    return Occlusion(kind, np.asarray(hidden), float(pixels.sum()))
+    return Occlusion(kind, np.asarray(hidden), float(pixels.sum()), hides_lines)

@@ -27,10 +27,12 @@ from vision.readers.registry import table_reader
 from vision.surface.paper import (
     PaperShape,
     densities_on,
+    find_shade,
     fit_bare_paper,
     hues,
     lacks_grid,
     nearest_turn,
+    paper_in_shade,
     paper_shape,
     usual_hues,
 )
@@ -57,6 +59,25 @@ def test_bare_paper_is_fitted_beneath_ink_and_under_a_lamp_at_its_side() -> None
     found = fit_bare_paper(inked.astype(np.float32))
     assert found.shape == inked.shape
     assert np.abs(found / lamp - 1).max() < 0.06
+
+
+def test_a_shadow_with_sharp_edges_is_paper_in_shade_and_ink_in_it_keeps_its_colour() -> None:
+    rows, columns = 160, 240
+    lit = np.full((rows, columns, 3), 0.8)
+    lit[:, :100] *= (0.22, 0.2, 0.18)
+    inked = lit.copy()
+    pen = np.array([0.8, 0.4, 0.2])
+    inked[40:80, 40:60] *= pen
+    inked[40:80, 160:180] *= pen
+    light = inked.astype(np.float32)
+    paper = fit_bare_paper(light)
+    shade = find_shade(light, paper)
+    assert shade is not None
+    density = densities_on(light, paper_in_shade(light, paper, shade), 0.0)
+    for column in (50, 170):
+        assert density[60, column] == pytest.approx(-np.log(pen), abs=0.15)
+        assert np.abs(density[120, column]).max() < 0.1
+    assert find_shade(lit[:, 100:].astype(np.float32), fit_bare_paper(lit[:, 100:].astype(np.float32))) is None
 
 
 def test_some_pixels_tell_as_much_as_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,15 @@ from vision.readers.probabilities import probabilities
 from vision.readers.protocols import SurfaceView
 from vision.reading import PlacePicture, PlaceReading
 from vision.sampling import PixelMap, linear_light
-from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
+from vision.surface.paper import (
+    densities_on,
+    find_shade,
+    fit_bare_paper,
+    hues,
+    nearest_turn,
+    paper_in_shade,
+    usual_hues,
+)
 
 LOOP, NO_LOOP = "loop", "open"
 """The possible contents of a cell's side."""
@@ -185,7 +193,11 @@ _SETTINGS = PenSettings()
 def densities(flat: Image, rows: int, columns: int) -> FloatArray:
     """Return the mean density in each cell of a flat picture, of ink and shadow, (rows, columns, 3), blue-green-red."""
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), _SETTINGS.blur_px), dtype=np.float32)
-    return _means(densities_on(smooth, fit_bare_paper(smooth), _SETTINGS.dark_floor), rows, columns)
+    paper = fit_bare_paper(smooth)
+    shade = find_shade(smooth, paper)
+    if shade is not None:
+        paper = paper_in_shade(smooth, paper, shade)
+    return _means(densities_on(smooth, paper, _SETTINGS.dark_floor), rows, columns)
 
 
 def _means(values: FloatImage, rows: int, columns: int) -> FloatArray:
