@@ -240,7 +240,8 @@ class DiscFit:
     """The best circle near a place: its centre, its outline's contrast relative to the spread inside, and its colour.
 
     ``contrast`` leaves out what a ball would cover; ``contrast_if_bare`` does not. ``light`` is the linear light,
-    0 to 1, of its middle channel in the picture, ``spread`` how much the colour varies inside, (3,).
+    0 to 1, of its middle channel in the picture, ``spread`` how much the colour varies inside, (3,). ``ground`` is the
+    log brightness of what is around it, relative to paper.
     """
 
     x_mm: float
@@ -250,6 +251,7 @@ class DiscFit:
     colour: FloatArray
     light: float
     spread: FloatArray
+    ground: float = 0.0
 
     @property
     def centre_mm(self) -> FloatArray:
@@ -346,6 +348,8 @@ class DiscFinder:
             plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True
         )
         _, if_bare, *_ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
+        outside, _ = self._colours_at_offsets(plane, self._outside, chosen, found[:, None], nearer, True)
+        grounds = median(outside[2, :, 0], axis=1)
         middles = self._centres[chosen] + found
         return {
             places[number]: DiscFit(
@@ -356,6 +360,7 @@ class DiscFinder:
                 colour[index].astype(np.float64),
                 plane.light_of(colour[index].astype(np.float64)),
                 spread[index].astype(np.float64),
+                float(grounds[index]),
             )
             for index, number in enumerate(standing_out)
         }

@@ -140,6 +140,10 @@ class LightingSettings:
     """Step between corrections, in log units. Larger: faster, less exact."""
     same_light: float = 0.25
     """Difference, in log units, below which two lights are one. Larger: faster, and other lights go unnoticed."""
+    ground_spread: float = 0.35
+    """Standard deviation, in log units, of the ground's own brightness. Larger: in a shadow with sharp edges, players
+    are less certain.
+    """
     least_likely: float = 0.002
     """Likelihood of another light, relative to that of the likeliest, below which it is left out. Higher: faster, and
     players are surer where the light is not.
@@ -520,23 +524,34 @@ class PictureLight:
         """Return the distance of each disc's colour from each player's, as ``ColourClassifier.distances`` does."""
         return self.classifier.distances(colours, self.paper, self.level, self.glare.at(centres_mm))
 
-    def log_likelihoods(self, colours: Sequence[FloatArray], centres_mm: FloatArray) -> list[dict[str, float]]:
+    def log_likelihoods(
+        self, colours: Sequence[FloatArray], centres_mm: FloatArray, shades: FloatArray
+    ) -> list[dict[str, float]]:
         """Return the log-likelihood of each disc's colour for each player, over all levels of the light.
 
         A player is no more certain than the light: a dark disc in bright light is as bright as a pale one in the shade.
+        ``shades`` (n,) is the log brightness of the ground around each, relative to what is usual: as far as it is that
+        of the light there, and not of the ground.
         """
         glare = self.glare.at(centres_mm)
-        known = [
-            self.classifier.log_likelihoods(colours, self.paper, level, self.glossy, glare)
-            for level, _ in ((self.level, 1.0), *self.others)
-        ]
-        if not self.others:
-            return known[0]
+        levels = np.array([self.level, *(level for level, _ in self.others)])
         weights = np.array([1.0, *(weight for _, weight in self.others)])
+        known = [
+            self.classifier.log_likelihoods(colours, self.paper, level, self.glossy, glare) for level in levels.tolist()
+        ]
+        if not self.others and not (np.abs(shades) > _SETTINGS.same_light).any():
+            return known[0]
+        lit = np.array(colours) - shades[:, None] * [0.0, 0.0, 1.0]
+        known += [
+            self.classifier.log_likelihoods(list(lit), self.paper, level, self.glossy, glare)
+            for level in levels.tolist()
+        ]
+        uneven = np.exp(-((shades / _SETTINGS.ground_spread) ** 2) / 2) / 2
         mixed = []
-        for each in zip(*known, strict=True):
+        for each, by_ground in zip(zip(*known, strict=True), uneven.tolist(), strict=True):
             likely = np.exp([list(one.values()) for one in each])
-            shares = weights / weights.sum() @ (likely / likely.sum(axis=1, keepdims=True))
+            own = np.concatenate([by_ground * weights, (1 - by_ground) * weights])
+            shares = own / own.sum() @ (likely / likely.sum(axis=1, keepdims=True))
             mixed.append(dict(zip(each[0], np.log(shares).tolist(), strict=True)))
         return mixed
 

@@ -338,7 +338,11 @@ class DiscReader:
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
-        likelihoods = light.log_likelihoods(*_colours_and_centres([fits[place] for place in likely]))
+        judged_fits = [fits[place] for place in likely]
+        grounds = np.array([fit.ground for fit in judged_fits])
+        around = np.array([*grounds, *(one.fit.ground for one in known.values())])
+        shades = grounds - median(around) if judged_fits else grounds
+        likelihoods = light.log_likelihoods(*_colours_and_centres(judged_fits), shades)
         owners = {place: _likeliest(likelihood) for place, likelihood in zip(likely, likelihoods, strict=True)}
         judged = [(place, one.player, one.log_odds > 0, one.ball) for place, one in known.items()]
         judged += [(place, owners[place], likely[place] > 0, ball) for place, ball in balls.items()]

@@ -366,9 +366,26 @@ def test_a_player_is_no_more_certain_than_the_light() -> None:
     both = [colour_glare([0.2 * share] * 3) for share in (1, 4) * 7]
     for seen, is_clear in ((between, False), (both, True)):
         light = light_of(greys, judge, seen, at_mm, PAPER_GLARE)
-        first = light.log_likelihoods(seen, at_mm)[0]
+        first = light.log_likelihoods(seen, at_mm, np.zeros(len(seen)))[0]
         assert (abs(first["dark"] - first["pale"]) > 3) == is_clear
         assert bool(light.others) == (not is_clear)
+
+
+def test_a_pale_disc_on_shaded_ground_is_no_dark_one() -> None:
+    at_mm = centres(4)
+    seen = [colour_glare([share] * 3) for share in (0.1, 0.5) * (len(at_mm) // 2)]
+    greys = DiscAppearance(
+        {
+            name: DiscColours(colour_glare([share] * 3), colour_glare([share] * 3))
+            for name, share in (("dark", 0.1), ("pale", 0.5))
+        }
+    )
+    judge = ColourClassifier({name: own.disc for name, own in greys.players.items()})
+    light = light_of(greys, judge, seen, at_mm, PAPER_GLARE)
+    shaded, ground = [colour_glare([0.1] * 3)], at_mm[:1]
+    for shade, player in ((0.0, "dark"), (np.log(0.2), "pale")):
+        likely = light.log_likelihoods(shaded, ground, np.array([shade]))[0]
+        assert max(likely, key=likely.__getitem__) == player
 
 
 def test_bleached_paper_may_be_brighter_than_it_seems() -> None:
