@@ -147,7 +147,9 @@ class Assessment(Case[StateT, TurnT]):
     def out_of_sight_at(self, places: Sequence[Place]) -> Judgement[StateT, TurnT]:
         """Say that something may have happened on these hidden places."""
         shown = dict(self.decision.shown)
-        return self.say(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), places, shown)
+        reasons = {self.seen.covered.get(place) for place in places}
+        why = next((kind for kind in sentences.BAD_LIGHT if reasons == {kind}), None)
+        return self.say(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places, why), places, shown)
 
     def unexplained(self) -> Judgement[StateT, TurnT]:
         """Ask about changes that are neither a turn nor an explained violation."""

@@ -328,8 +328,8 @@ def _mostly_covered(case: Case[StateT, TurnT], changes: Changes) -> set[Place]:
     sheet_of, covered = case.context.sheet_of, set[Place]()
     for sheet in {sheet_of(place) for place, _ in changes} if case.seen.covered else ():
         own = {place for place in case.base if sheet_of(place) == sheet}
-        if len(own & case.seen.covered) > case.settings.most_covered * len(own):
-            covered |= own & case.seen.covered
+        if len(own & case.seen.covered.keys()) > case.settings.most_covered * len(own):
+            covered |= own & case.seen.covered.keys()
     return covered
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from common.phrases import Phrase
 from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice, pool_dice
-from vision.reading import PlaceChange, PlacePicture, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceChange, PlacePicture, PlaceReading, Reading
 
 PIECE = Phrase("a piece")
 """The look of a place where only a sensor reports a piece: any look but empty."""
@@ -119,7 +119,7 @@ class PooledReading:
     ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
     ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
     ``dice`` are those on the table, ``None`` if dice are not read. ``covered`` are the hidden places that the camera
-    looks at, but something hides.
+    looks at, with what hides each.
     """
 
     places: Mapping[str, PooledPlace]
@@ -130,7 +130,7 @@ class PooledReading:
     sensed: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
     dice: SeenDice | None = None
-    covered: frozenset[str] = frozenset()
+    covered: Mapping[str, HindranceKind | None] = field(default_factory=dict)
 
     @cached_property
     def touched(self) -> Mapping[str, float]:
@@ -147,7 +147,8 @@ class PooledReading:
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
         """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
-        known, hidden, covered = {**self.places, **sure}, self.hidden - sure.keys(), self.covered - sure.keys()
+        known, hidden = {**self.places, **sure}, self.hidden - sure.keys()
+        covered = {place: why for place, why in self.covered.items() if place not in sure}
         return replace(self, places=known, hidden=hidden, covered=covered, disputed={})
 
     @cached_property
@@ -315,7 +316,7 @@ def pool(
         says,
         tuple(last.changes),
         pool_dice(readings, floor),
-        frozenset(place for place in hidden if given[place]),
+        {place: given[place][-1].hidden_by for place in hidden if given[place]},
     )
 
 

@@ -1,6 +1,7 @@
 """The judge's sentences for people. Each docstring names the situation in which its sentence is said."""
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from common.phrases import Phrase, capitalized, chained, either, joined, listed, without_stop
 from engine.values import Breach, Place
@@ -145,8 +146,16 @@ def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     )
 
 
-BAD_LIGHT = (HindranceKind.DARK, HindranceKind.GLARE, HindranceKind.HAZE, HindranceKind.BLUR)
-"""What a lamp, a cloth or a turn of the lens puts right."""
+BAD_LIGHT: Mapping[HindranceKind, Phrase] = MappingProxyType(
+    {
+        HindranceKind.DARK: Phrase("Please turn on a lamp."),
+        HindranceKind.GLARE: Phrase("Please turn the lamp away."),
+        HindranceKind.HAZE: Phrase("Please wipe the lens."),
+        HindranceKind.BLUR: Phrase("Please turn the lens."),
+        HindranceKind.COARSE: Phrase("Please raise the camera's quality."),
+    }
+)
+"""What puts right what nobody can take off the board."""
 
 
 def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None = None) -> str:
@@ -160,6 +169,8 @@ def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None =
         return Phrase("The picture is too hazy to show {places}. Wipe the lens, {or_say}", said, _OR_SAY)
     if why is HindranceKind.BLUR:
         return Phrase("The picture is too blurred to show {places}. Turn the lens, {or_say}", said, _OR_SAY)
+    if why is HindranceKind.COARSE:
+        return Phrase("The picture is too coarse to show {places}. Raise the camera's quality, {or_say}", said, _OR_SAY)
     return either(
         len(places) == 1,
         "I have not been able to read {places} for {seconds} seconds, so I go on without it. "
@@ -278,8 +289,10 @@ def which_roll(rolls: Sequence[str]) -> str:
     )
 
 
-def out_of_sight(places: Sequence[Place]) -> str:
-    """Something may have happened on places that are hidden."""
+def out_of_sight(places: Sequence[Place], why: HindranceKind | None = None) -> str:
+    """Something may have happened on places that are hidden; ``why``: in bad light."""
+    if why is not None and why in BAD_LIGHT:
+        return Phrase("The picture doesn't show what happened on {named}. {remedy}", _named(places), BAD_LIGHT[why])
     return Phrase("I can't see what happened on {named}. Please clear the view.", _named(places))
 
 

@@ -74,6 +74,18 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
             sentences.stalled(["a1"], 30, HindranceKind.BLUR),
             "The picture is too blurred to show a1. Turn the lens, or ",
         ),
+        (
+            sentences.stalled(["a1"], 30, HindranceKind.COARSE),
+            "The picture is too coarse to show a1. Raise the camera's quality, or ",
+        ),
+        (
+            sentences.out_of_sight(["a1", "b2"], HindranceKind.DARK),
+            "The picture doesn't show what happened on a1 and b2. Please turn on a lamp.",
+        ),
+        (
+            sentences.out_of_sight(["a1"], HindranceKind.OBJECT),
+            "I can't see what happened on a1. Please clear the view.",
+        ),
         (sentences.turn_waits("Warm moves.", 1), "Warm moves, or another turn, if the turn ends here."),
         (sentences.turn_waits("Warm moves.", 2), "Warm moves, or one of 2 other turns, if the turn ends here."),
         (sentences.left_the_board("It left."), "It left. I only know it from a sensor. Press the button again"),
