@@ -3,13 +3,17 @@
 Every picture of a table shows something nearly black and something nearly white: markers are both. Fog, breath or a
 smudge on the lens adds light everywhere, and black becomes grey. That light is taken away (He, Sun and Tang 2009),
 which makes noise stronger. In too little light, white is dark, or a camera that makes up for it adds noise. An
-edge's width is its contrast divided by its steepest slope.
+edge's width is its contrast divided by its steepest slope. A camera that codes a picture too coarsely takes away what
+differs little, and the noise with it: no sensor is without.
+
+Where only some places show little, they are compared with the others: a lamp's reflection makes what is dark there
+brighter, and shade what is bright there darker.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -50,6 +54,12 @@ class ClarityLimits:
     black: float = 0.03
     """Linear light of the darkest things, as a share of the brightest, without haze. Higher: less light is taken away.
     """
+    other_light: float = 2.0
+    """Ratio of the light of doubtful places to that of others, of what is dark or bright on both, from which light is
+    the reason. Higher: names it less often.
+    """
+    end_share: float = 0.05
+    """Share of a place's pixels that count as its dark or its bright end."""
     widest_edge_px: float = 4.0
     """Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher: allows more blur."""
     edge_share: float = 0.2
@@ -88,6 +98,14 @@ REMEDIES: Mapping[HindranceKind, tuple[Phrase, Phrase]] = MappingProxyType(
         ),
         HindranceKind.HAZE: (Phrase("the picture is hazy"), Phrase("wipe the lens")),
         HindranceKind.BLUR: (Phrase("the picture is blurred"), Phrase("turn the lens, and hold the camera still")),
+        HindranceKind.COARSE: (
+            Phrase("the camera leaves out fine detail"),
+            Phrase("raise its quality or bit rate, or give more light"),
+        ),
+        HindranceKind.UNCLEAR: (
+            Phrase("much of the table shows unclearly"),
+            Phrase("look for odd light, dirt and wear"),
+        ),
     }
 )
 """What is wrong with a picture that isn't clear, and what to do."""
@@ -167,7 +185,22 @@ class Clarity:
             return HindranceKind.HAZE
         if self.edge_px is not None and self.edge_px > _LIMITS.widest_edge_px:
             return HindranceKind.BLUR
-        return HindranceKind.DARK if self.noise > _LIMITS.most_noise * max(brightest - darkest, 1.0) else None
+        if self.noise > _LIMITS.most_noise * max(brightest - darkest, 1.0):
+            return HindranceKind.DARK
+        is_even = brightest - darkest < _LIMITS.least_levels
+        return None if self.noise or is_even else HindranceKind.COARSE
+
+
+def trouble_on(doubtful: Sequence[Image], others: Sequence[Image]) -> HindranceKind:
+    """Return what makes it hard to see some places of a clear picture, given their pixels and those of the others."""
+    if not others:
+        return HindranceKind.UNCLEAR
+    (dark, bright), (other_dark, other_bright) = (
+        np.median(_light_ends(places), axis=1).tolist() for places in (doubtful, others)
+    )
+    if dark > _LIMITS.other_light * other_dark:
+        return HindranceKind.GLARE
+    return HindranceKind.DARK if _LIMITS.other_light * bright < other_bright else HindranceKind.UNCLEAR
 
 
 def _edge_widths(grey: Image, least: int) -> FloatArray:
@@ -179,6 +212,13 @@ def _edge_widths(grey: Image, least: int) -> FloatArray:
     contrast = cv2.dilate(smooth, _EDGE_WINDOW) - cv2.erode(smooth, _EDGE_WINDOW)
     strong = (contrast >= least) & (slope >= cv2.dilate(slope, _EDGE_WINDOW)) & (slope > 0)
     return np.asarray(_STEPS_A_LEVEL * contrast[strong] / slope[strong], dtype=np.float64)
+
+
+def _light_ends(places: Sequence[Image]) -> FloatArray:
+    """Return the linear light of what is dark, and of what is bright, on each of some places, (2, places)."""
+    shares = [_LIMITS.end_share, 1 - _LIMITS.end_share]
+    levels = np.array([np.quantile(as_grey(place), shares) for place in places]).T
+    return np.asarray(linear_light_table()[np.round(levels).astype(np.intp)], dtype=np.float64)
 
 
 def _extremes(levels: Image) -> tuple[int, int]:

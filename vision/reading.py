@@ -97,6 +97,8 @@ class HindranceKind(StrEnum):
     DARK = "dark"
     HAZE = "haze"
     BLUR = "blur"
+    COARSE = "coarse"
+    UNCLEAR = "unclear"
     NOT_LOCATED = "not located"
     MOVED_CAMERA = "moved camera"
     OUTSIDE_PICTURE = "outside the picture"

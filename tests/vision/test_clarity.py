@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.clarity import Clarity
+from vision.clarity import Clarity, trouble_on
 from vision.frame import FloatArray
 from vision.reading import HindranceKind
 from vision.sampling import linear_light, linear_light_table
@@ -49,6 +49,18 @@ def test_what_is_wrong_with_a_picture_is_named() -> None:
     assert trouble(clear * 4 + 200) is HindranceKind.GLARE
     assert trouble(170 + 0.15 * clear) is HindranceKind.HAZE
     assert trouble(np.asarray(cv2.GaussianBlur(clear, (0, 0), 3))) is HindranceKind.BLUR
+    assert trouble(clear.round(-1)) is HindranceKind.COARSE
+
+
+def test_places_that_show_little_are_compared_with_the_others() -> None:
+    place = np.array([[40, 60], [160, 200]], dtype=np.uint8)
+    for lit, shaded, why in (
+        (place // 2 + 128, place, HindranceKind.GLARE),
+        (place // 4, place, HindranceKind.DARK),
+        (place, place, HindranceKind.UNCLEAR),
+    ):
+        assert trouble_on([lit] * 3, [shaded] * 5) is why
+    assert trouble_on([place], []) is HindranceKind.UNCLEAR
 
 
 @pytest.mark.parametrize(("level", "why"), [(5, HindranceKind.DARK), (120, None), (250, HindranceKind.GLARE)])

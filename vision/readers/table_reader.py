@@ -16,7 +16,7 @@ import numpy as np
 
 from common.phrases import Phrase, joined
 from common.places import EMPTY
-from vision.clarity import REMEDIES, Clarity
+from vision.clarity import REMEDIES, Clarity, trouble_on
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import BoolImage, Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -89,13 +89,10 @@ class StillThings:
         return both > _STILLNESS_SETTINGS.least_overlap * int(np.count_nonzero(before | now))
 
 
-FLAT_LOG_ODDS = 1.5
-"""Log-odds subtracted from an empty place on a board of discs, since a disc of the board's colour hardly shows. Higher:
-fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
-"""
-EMPTY_IS_CERTAIN_LOG_ODDS = 4.0
-"""Log-odds, after that loss, above which an empty place in a clear picture is evidence against a doubtful disc. Higher:
-more questions about empty places.
+_THINGS = frozenset({HindranceKind.HAND, HindranceKind.OBJECT})
+EMPTY_IS_CERTAIN_LOG_ODDS = 5.5
+"""Log-odds above which an empty place in a clear picture is evidence against a doubtful disc. Higher: more questions
+about empty places. Set by hand on the virtual table's stress pictures.
 """
 UNSEEN = 2.0
 """Standard deviations from the noise by which ink, or a piece, must at least stand out on a place that is in sight.
@@ -196,10 +193,19 @@ class SurfaceReader:
         """Return whether a sheet's shape should be measured again, by calling ``stages``, though nothing changed."""
         return self._shape_due_s <= time_s
 
-    def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
-        """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's."""
+    def places(
+        self, stages: Stages, time_s: float, blamed: HindranceKind | None = None
+    ) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
+        """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's.
+
+        In a picture that shows little, ``blamed`` is the reason, and also of what looks like a thing but hides no line.
+        """
         _, needed = self._detector(stages.view.pose, stages.view.shape)
         occlusions = self._still.judged(stages.occlusions, time_s)
+        if blamed is not None:
+            occlusions = tuple(
+                one if one.hides_lines or one.kind not in _THINGS else replace(one, kind=blamed) for one in occlusions
+            )
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         there = {at: one.solid for at, one in stages.sightings.items() if one.log_odds > 0 and one.solid is not None}
         hidden = needed.hidden(occlusions, clear, there, stages.rectified.hidden_by_pieces)
@@ -213,7 +219,7 @@ class SurfaceReader:
             places |= {place: uniform_reading(self._looks, why) for place, why in hidden.items()}
             return places, self._hindrances(occlusions, hidden)
         kept, self._kept = self._kept, {}
-        bare = self._empty_log_odds(stages)
+        bare = emptiness(stages.rectified, self.surface, stages.evidence)
         proves_from = math.inf
         is_doubted = self._is_flat and any(piece.log_odds <= 0 for piece in stages.sightings.values())
         if is_doubted and (stages.view.clarity is None or stages.view.clarity.trouble is None):
@@ -282,11 +288,6 @@ class SurfaceReader:
         """Return the shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
         return self._bent.shape if self._bent is not None and self._bent.pose is pose else None
 
-    def _empty_log_odds(self, stages: Stages) -> Mapping[str, float]:
-        """Return log-odds that each place is empty."""
-        bare = emptiness(stages.rectified, self.surface, stages.evidence)
-        return {place: log_odds - FLAT_LOG_ODDS for place, log_odds in bare.items()} if self._is_flat else bare
-
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Return readings of its places while none of them can be seen."""
         return {place: uniform_reading(self._looks, why) for place in self.surface.places}
@@ -294,6 +295,13 @@ class SurfaceReader:
     def draw(self, picture: Image, stages: Stages) -> Image:
         """Return a copy of the picture with the pieces drawn on it."""
         return self.pieces.draw(picture, stages.view, stages.sightings)
+
+    def crops(self, stages: Stages) -> dict[str, Image]:
+        """Return the pixels of each place in the view of the surface, (rows, columns, 3)."""
+        view, half = stages.rectified, round(self.surface.cell_mm * stages.rectified.window.px_per_mm / 2)
+        columns, rows = view.window.to_pixels(*self.surface.centres_mm.T)
+        at = zip(self.surface.places, np.round(rows).astype(int), np.round(columns).astype(int), strict=True)
+        return {place: view.colours[y - half : y + half, x - half : x + half] for place, y, x in at}
 
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
@@ -309,6 +317,8 @@ class SurfaceReader:
                 HindranceKind.DARK: Phrase("it is too dark to see {where}", where),
                 HindranceKind.HAZE: Phrase("haze hides {where}", where),
                 HindranceKind.BLUR: Phrase("the picture is too blurred to show {where}", where),
+                HindranceKind.COARSE: Phrase("the picture is too coarse to show {where}", where),
+                HindranceKind.UNCLEAR: Phrase("it is unclear what is on {where}", where),
                 HindranceKind.OUTSIDE_PICTURE: Phrase("the camera's picture does not show {where}", where),
             }
             hindrances.append(Hindrance(kind, words[kind], places))
@@ -615,16 +625,44 @@ class PartReader:
         rolls: tuple[RollReading, ...] = (),
     ) -> Reading:
         """Turn the results of the stages into probabilities and hindrances."""
+        places, hindrances = self._places(stages, frame.time_s)
+        why = self._blamed(frame, stages, places)
+        if why is not None:
+            places, hindrances = self._places(stages, frame.time_s, why)
+            if not (hindrances and why is HindranceKind.UNCLEAR):
+                hindrances.append(Hindrance(why, joined(REMEDIES[why], ": ")))
+        return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
+
+    def _places(
+        self, stages: Mapping[str, Stages], time_s: float, blamed: HindranceKind | None = None
+    ) -> tuple[dict[str, PlaceReading], list[Hindrance]]:
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
         for name, one in stages.items():
-            seen, in_the_way = self._surfaces[name].places(one, frame.time_s)
+            seen, in_the_way = self._surfaces[name].places(one, time_s, blamed)
             places |= seen
             hindrances += in_the_way
-        doubtful = sum(seen.hidden_by is not None or seen.best[1] < _SETTINGS.doubtful for seen in places.values())
-        if doubtful > _SETTINGS.most_doubtful * len(places):
-            hindrances += self._trouble(frame)
-        return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
+        return places, hindrances
+
+    def _blamed(
+        self, frame: Frame, stages: Mapping[str, Stages], places: Mapping[str, PlaceReading]
+    ) -> HindranceKind | None:
+        """Return why many places don't show clearly, unless most of these are hidden by things."""
+        doubtful = {place for place, seen in places.items() if seen.hidden_by or seen.best[1] < _SETTINGS.doubtful}
+        if len(doubtful) <= _SETTINGS.most_doubtful * len(places):
+            return None
+        clarity = self._clarity(frame.image, frame.time_s)
+        if clarity.trouble is not None:
+            return clarity.trouble
+        causes = [seen.hidden_by for seen in places.values() if seen.hidden_by not in {None, *_THINGS}]
+        if causes:
+            return max(causes, key=causes.count)
+        unclear = {place for place in doubtful if places[place].hidden_by is None}
+        if len(unclear) <= _SETTINGS.most_doubtful * len(places):
+            return None
+        shown = {place: crop for name, one in stages.items() for place, crop in self._surfaces[name].crops(one).items()}
+        others = [crop for place, crop in shown.items() if place not in doubtful]
+        return trouble_on([shown[place] for place in unclear], others)
 
     def _clarity(self, image: Image, time_s: float) -> Clarity:
         """Return how clear the picture is, or was up to ``clarity_s`` seconds ago."""

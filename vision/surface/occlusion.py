@@ -207,12 +207,13 @@ _SETTINGS = OcclusionSettings()
 @dataclass(frozen=True, eq=False)
 class Occlusion:
     """Something that hides part of the surface: a hand (it reaches in over an edge), an object or glare. ``pixels`` are
-    those of the surface view, ``area_mm2`` the hidden area.
+    those of the surface view, ``area_mm2`` the hidden area. ``hides_lines``: lines of the surface don't show there.
     """
 
     kind: HindranceKind
     pixels: BoolImage
     area_mm2: float
+    hides_lines: bool = True
 
 
 @dataclass(frozen=True)
@@ -336,7 +337,7 @@ class OcclusionDetector:
                 kind = HindranceKind.GLARE
         rows, columns = view.hidden_by_pieces.shape
         full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
-        return Occlusion(kind, np.asarray(full), area_mm2)
+        return Occlusion(kind, np.asarray(full), area_mm2, hides_lines)
 
     def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
         """Return the regions of a mask that are larger than any piece."""
