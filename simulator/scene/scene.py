@@ -227,8 +227,8 @@ _HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
 class ForeignObject:
     """Something that does not belong to the game, at (x, y) on ``base_mm``, turned anticlockwise by ``turned_deg``.
 
-    ``radius_mm`` is half the depth of a card or a napkin, half the width of a scarf or a sleeve, and of a curled-up cat the radius.
-    ``seed`` draws its pattern.
+    ``radius_mm`` is half the depth of a card or a napkin, half the width of a scarf or a sleeve, and of a curled-up cat
+    the radius. ``seed`` draws its pattern.
     """
 
     kind: ForeignObjectKind

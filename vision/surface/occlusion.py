@@ -311,7 +311,7 @@ class OcclusionDetector:
             evidence.lines, evidence.colours, evidence.not_bare, evidence.strange & ~by_light, by_light, glare
         )
         hue = evidence.colours.usual_hue
-        look = None if hue is None else UsualLook(hue, evidence.lines.usual or (known and known.lines))
+        look = None if hue is None else UsualLook(hue, evidence.lines.usual or (known.lines if known else None))
         return SurfaceEvidence(tuple(occlusions), places, look)
 
     def _occlusion(

@@ -132,15 +132,18 @@ def paper_in_shade(light: FloatImage, paper: FloatImage, shade: BoolImage) -> Fl
             near = cv2.GaussianBlur(weight, (0, 0), spread_px)[..., None]
             mean = cv2.GaussianBlur(density * weight[..., None], (0, 0), spread_px) / np.maximum(near, np.float32(1e-6))
             share = np.minimum(4 * near, np.float32(1.0))
-            shading = share * mean + (1 - share) * shading
+            shading = np.asarray(share * mean + (1 - share) * shading, dtype=np.float32)
         bare &= hues(density - shading)[1] < _LEFT_TINT
     whole = cv2.resize(shading, light.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return np.asarray(paper * np.exp(-whole), dtype=np.float32)
 
 
 def _small_densities(light: FloatImage, paper: FloatImage) -> FloatImage:
-    small = (cv2.resize(one, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA) for one in (light, paper))
-    return densities_on(*(np.asarray(one, dtype=np.float32) for one in small), 1e-3)
+    small_light, small_paper = (
+        np.asarray(cv2.resize(one, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA), dtype=np.float32)
+        for one in (light, paper)
+    )
+    return densities_on(small_light, small_paper, 1e-3)
 
 
 @lru_cache(maxsize=8)

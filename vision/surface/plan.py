@@ -319,7 +319,7 @@ def _parts(segments: FloatArray, shifts_mm: FloatArray, window: PlaneWindow) -> 
 
 @dataclass(frozen=True)
 class UsualLines:
-    """How a surface's lines stand out: whether they are dark, and their contrast as a share of the level beside them."""
+    """How a surface's lines stand out: whether they are dark, and their contrast as a share of the level beside."""
 
     are_dark: bool
     contrast: float
