@@ -65,6 +65,9 @@ CERTAIN = 0.99
 BOX_PER_SIDE = 1.45
 """Side of a truth box, as a multiple of the die's edge: it encloses the die however it is turned."""
 
+SLANTED = 0.3
+"""Exponent of a box's aspect ratio in the edge's estimate. Set so that at 2 the box is 1.18 edges long."""
+
 GROUNDS_SEED = 1 << 22
 """Grounds that were not trained on."""
 GROUND_PX = 640
@@ -120,10 +123,16 @@ def trained_on(folder: Path) -> list[DicePicture]:
         dice = []
         for die in truth[name]:
             left, top, right, bottom = die.box
-            side = (right - left + bottom - top) / 2 / BOX_PER_SIDE
-            dice.append(TrueDie((left + right) / 2, (top + bottom) / 2, side, die.value))
+            box_px = right - left, bottom - top
+            dice.append(TrueDie((left + right) / 2, (top + bottom) / 2, edge_px(box_px), die.value, box_px=box_px))
         pictures.append(DicePicture(np.asarray(image, dtype=np.uint8), tuple(dice)))
     return pictures
+
+
+def edge_px(box_px: tuple[float, float]) -> float:
+    """The estimated edge of a die in a labelled box: a flat box is the upper side alone, seen at a slant."""
+    longer, shorter = max(box_px), min(box_px)
+    return float(longer / BOX_PER_SIDE * (longer / shorter) ** SLANTED)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ class TrueDie:
 
     ``shows`` is a value from ``1`` to ``6``, COCKED for a leaning die, OTHER for a face without pips. ``in_sight`` is
     False for a die under another one or cut off by the picture's edge. ``leans`` are the x and y components (right and
-    down) of its upper side's unit normal in a rectified picture; ``None`` in any other.
+    down) of its upper side's unit normal in a rectified picture; ``None`` in any other. ``box_px`` are the width and
+    the height of a photograph's labelled box.
     """
 
     x_px: float
@@ -51,6 +52,7 @@ class TrueDie:
     shows: str
     in_sight: bool = True
     leans: tuple[float, float] | None = None
+    box_px: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

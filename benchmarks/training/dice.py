@@ -3,7 +3,7 @@
 Run: uv run --group training python benchmarks/training/dice.py PHOTOS... --made 3000 --minutes 40
      uv run --group training python benchmarks/training/dice.py PHOTOS... --list
 Add --start vision/readers/dice/weights --seed 2 to train the shipped networks further, with other pictures; --keep
-names a network that stays as it is. The weights are then a mean of before and after.
+names a network that stays as it is.
 
 PHOTOS are folders of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
 right, bottom in pixels). Some of each, chosen by a hash of their names, are held out; ``--list`` names them. All other
@@ -49,19 +49,19 @@ from benchmarks.training.dice_networks import (
 from benchmarks.training.dice_samples import (
     FINDER_PX,
     Pictures,
+    candidates_of,
     faces_batches,
     finder_batches,
     leaning_batches,
-    mistakes_of,
 )
 from benchmarks.training.support import (
     FOLDER,
     Batches,
-    blend,
     fitted_temperature,
     for_minutes,
     minutes_option,
     out_option,
+    renormalise,
     seed_option,
     start_option,
     take_convolutions,
@@ -74,17 +74,10 @@ from vision.readers.networks import Network, checksums
 NAMES = ("finder", "faces", "leaning")
 
 MINED = 300
-"""Number of rendered pictures searched for the finder's false positives, besides photographs."""
-PHOTOS_MINED = 3
-"""One photograph in so many is searched."""
+"""Number of rendered pictures searched for the finder's candidates, besides photographs."""
 
-RATE, RATE_AFTER_START = 3e-3, 5e-4
+RATE, RATE_AFTER_START = 3e-3, 1.5e-3
 """Peak learning rates, from random weights and from trained ones."""
-
-KEPT = 0.545
-"""Share of the earlier weights in those written after training further. Higher: changes less. With 0.3, grounds had
-fewer dice, but familiar photographs were read worse.
-"""
 
 SURE = 0.99
 """Probability of a value from which the networks trained before contradict a label."""
@@ -228,18 +221,18 @@ def train_all(
                 sums[name] = str(checksums(start)[name])
                 networks[name].eval()
                 return
-            before = {part: value.clone() for part, value in networks[name].state_dict().items()}
+            if start is not None:
+                networks[name].eval()
+                renormalise(networks[name], next(batches)[0])
             rate = RATE if start is None else RATE_AFTER_START
             train_flat(networks[name], batches, loss_of, minutes, progress, name, rate)
-            if start is not None:
-                blend(networks[name], before, KEPT)
             shape = (1, 3, FINDER_PX, FINDER_PX) if name == "finder" else (1, 4, CROP_PX, CROP_PX)
             sums[name] = write(networks[name], name, shape, out)
 
         learn("finder", finder_batches(rng, pictures, 8), finder_loss)
-        looked_at = [*pictures.photos[::PHOTOS_MINED], *pictures.made[:MINED]]
-        mistakes = tuple(mistakes_of(Network(out / "finder.onnx", str(sums["finder"])), looked_at))
-        pictures = replace(pictures, mistakes=mistakes)
+        looked_at = [*pictures.photos, *pictures.made[:MINED]]
+        candidates = tuple(candidates_of(Network(out / "finder.onnx", str(sums["finder"])), looked_at))
+        pictures = replace(pictures, candidates=candidates)
         learn("faces", faces_batches(rng, pictures, 64), faces_loss)
         drawn = [
             dice_picture(np.random.default_rng([seed, 1 << 20, one]), LEANING_PX, LEANING_DICE)

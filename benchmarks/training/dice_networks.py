@@ -38,8 +38,8 @@ def finder_network() -> nn.Sequential:
 def faces_network() -> nn.Sequential:
     """From ``square_input`` (n, 4, CROP_PX, CROP_PX) to unnormalised log-probabilities of CLASSES, and corrections.
 
-    The last three of (n, 12) correct the upper side's estimated centre, across and down in edges, and its edge, as the
-    logarithm of a factor.
+    The next three of (n, 14) correct the upper side's estimated centre, across and down in edges, and its edge, as the
+    logarithm of a factor. The last two are the logarithms of its box's width and height in corrected edges.
     """
     return nn.Sequential(
         block(4, 24, 5, 2),
@@ -51,7 +51,7 @@ def faces_network() -> nn.Sequential:
         nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
         nn.ReLU(inplace=True),
         nn.Dropout(0.2),
-        nn.Linear(48, len(CLASSES) + 3),
+        nn.Linear(48, len(CLASSES) + 5),
     )
 
 
@@ -87,14 +87,17 @@ def printed_network(kinds: int) -> nn.Sequential:
 
 
 def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy of the classes, plus the absolute errors of centre and edge where there is a die.
+    """Cross-entropy of the classes, plus the absolute errors of centre and edge, and of the box, where they are known.
 
     Some labels of photographs are wrong: what the network thinks less likely than LEAST_LIKELY is not counted.
     """
-    count = off[:, 3].sum().clamp(min=1)
-    wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
+    wrong = (given[:, len(CLASSES) :] - off[:, :5]).abs()
+    shape, box = (
+        (part.sum(dim=1) * known).sum() / known.sum().clamp(min=1)
+        for part, known in ((wrong[:, :3], off[:, 5]), (wrong[:, 3:], off[:, 6]))
+    )
     surprise = nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds, reduction="none")
-    return surprise.clamp(max=-math.log(LEAST_LIKELY)).mean() + wrong.sum() / count
+    return surprise.clamp(max=-math.log(LEAST_LIKELY)).mean() + shape + box
 
 
 def leaning_loss(given: torch.Tensor, leans: torch.Tensor, how: torch.Tensor) -> torch.Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -36,11 +36,14 @@ SMALLEST_PX, LARGEST_PX = 9.0, 27.0
 OTHER_SCALES = 0.3
 """Share of squares with dice too large or too small to be found."""
 
-MOST_MISTAKES = 40
-"""Number of the finder's likeliest false positives that are kept of a picture: a carpet has hundreds."""
+MOST_CANDIDATES = 60
+"""Number of the finder's likeliest candidates that are kept of a picture: a carpet has hundreds."""
 
-MISTAKES = 0.2
-"""Share of the classifier's squares that are false positives of the finder."""
+CANDIDATES = 0.35
+"""Share of the classifier's squares that are candidates of the finder."""
+
+KNOWN_BOXES = 0.7
+"""Share of photographed dice that are not turned, or by right angles, so that their box is known."""
 
 KNOWN_VIEWS = 0.8
 """Share of rectified squares with a known viewing direction."""
@@ -61,13 +64,14 @@ _Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.
 
 
 @dataclass(frozen=True, eq=False)
-class Mistake:
-    """A false positive of the finder: its position and edge in a picture."""
+class LookedAt:
+    """A candidate of the finder: its position and edge in a picture, and the die that is there."""
 
     picture: DicePicture
     x_px: float
     y_px: float
     side_px: float
+    die: TrueDie | None
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Pictures:
     made: Sequence[DicePicture]
     photos: Sequence[DicePicture]
     photo_share: float = 0.5
-    mistakes: Sequence[Mistake] = ()
+    candidates: Sequence[LookedAt] = ()
 
     def pick(self, rng: np.random.Generator) -> DicePicture:
         """Draw a picture."""
@@ -125,7 +129,7 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
         scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(6)))
     while scale < 0.6:
         image, scale, middle = np.asarray(cv2.pyrDown(image), dtype=np.uint8), scale * 2, middle / 2
-        dice = tuple(TrueDie(one.x_px / 2, one.y_px / 2, one.side_px / 2, one.shows, one.in_sight) for one in dice)
+        dice = tuple(replace(one, x_px=one.x_px / 2, y_px=one.y_px / 2, side_px=one.side_px / 2) for one in dice)
     angle = rng.uniform(0, 2 * math.pi)
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
     turn = np.array([[cosine, -sine], [sine, cosine]])
@@ -158,19 +162,20 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
     return normalised(recoloured(rng, np.asarray(square, dtype=np.uint8))), heat, shape
 
 
-def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
-    """False positives of the finder: far from any die's centre, or with a wrong size."""
+def candidates_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[LookedAt]:
+    """The finder's candidates, but for those of dice that are not in sight."""
     for picture in pictures:
-        wrong = (
-            Mistake(picture, one.x_px, one.y_px, one.side_px)
-            for one in find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0]))
-            if not any(
-                math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
-                and 0.6 < one.side_px / die.side_px < 1.7
+        every = find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0]))
+        for one in islice(every, MOST_CANDIDATES):
+            near = [
+                die
                 for die in picture.dice
-            )
-        )
-        yield from islice(wrong, MOST_MISTAKES)
+                if math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
+                and 0.6 < one.side_px / die.side_px < 1.7
+            ]
+            die = min(near, key=lambda each: math.dist((one.x_px, one.y_px), (each.x_px, each.y_px)), default=None)
+            if die is None or die.in_sight:
+                yield LookedAt(picture, one.x_px, one.y_px, one.side_px, die)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +183,15 @@ class FaceSample:
     """A square for the classifier, and its class.
 
     ``off`` is the die's offset from the square, across and down in edges, and the log ratio of their edges. ``leans``
-    is ``TrueDie.leans`` in the square's coordinates. Each may be ``None`` for unknown.
+    is ``TrueDie.leans`` in the square's coordinates. ``box`` are the logarithms of the box's sides in edges. Each may
+    be ``None`` for unknown.
     """
 
     given: Floats
     kind: int
     off: tuple[float, float, float] | None
     leans: tuple[float, float] | None
+    box: tuple[float, float] | None = None
 
 
 def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | None:
@@ -238,8 +245,12 @@ def cut_sample(
     """Crop and augment the square at (x, y, edge), which holds ``die`` or nothing."""
     x, y, side = given
     slant = picture.slant_at(x, y) if rng.random() < known_views else None
+    box = None if die is None or rng.random() > KNOWN_BOXES else die.box_px
     if slant is None:
-        view = SquareView(float(rng.uniform(0, 360)), None)
+        quarter = int(rng.integers(4))
+        view = SquareView(90.0 * quarter if box else float(rng.uniform(0, 360)), None)
+        if box is not None and quarter % 2:
+            box = box[1], box[0]
     else:
         exact = SquareView.of(slant)
         assert exact.slant is not None
@@ -261,24 +272,31 @@ def cut_sample(
         return FaceSample(cut, CLASSES.index(NOTHING), None, None)
     off = (*in_square((die.x_px - x) / side, (die.y_px - y) / side), math.log(die.side_px / side))
     leans = None if slant is None or die.leans is None else in_square(*die.leans)
-    return FaceSample(cut, CLASSES.index(die.shows), off, leans)
+    sides = None if box is None else (math.log(box[0] / die.side_px), math.log(box[1] / die.side_px))
+    return FaceSample(cut, CLASSES.index(die.shows), off, leans, sides)
 
 
 def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Infinite batches for the classifier: squares, classes, and offsets with their weight (n, 4)."""
+    """Infinite batches for the classifier: squares, classes, and shapes (n, 7).
+
+    A shape is ``FaceSample.off``, ``FaceSample.box``, and whether each is known, 1 or 0.
+    """
     while True:
         samples: list[FaceSample] = []
         while len(samples) < size:
-            if pictures.mistakes and rng.random() < MISTAKES:
-                one = pictures.mistakes[int(rng.integers(len(pictures.mistakes)))]
+            if pictures.candidates and rng.random() < CANDIDATES:
+                one = pictures.candidates[int(rng.integers(len(pictures.candidates)))]
                 side = one.side_px * math.exp(rng.normal(0, 0.09))
                 x, y = rng.normal((one.x_px, one.y_px), 0.06 * side)
-                made: FaceSample | None = cut_sample(rng, one.picture, (x, y, side), None)
+                made: FaceSample | None = cut_sample(rng, one.picture, (x, y, side), one.die)
             else:
                 made = face_sample(rng, pictures.pick(rng))
             if made is not None:
                 samples.append(made)
-        shapes = [(0.0, 0.0, 0.0, 0.0) if one.off is None else (*one.off, 1.0) for one in samples]
+        shapes = [
+            (*(one.off or (0.0,) * 3), *(one.box or (0.0,) * 2), float(one.off is not None), float(one.box is not None))
+            for one in samples
+        ]
         yield (
             torch.from_numpy(np.stack([one.given for one in samples])),
             torch.tensor([one.kind for one in samples]),

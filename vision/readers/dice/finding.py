@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -387,12 +387,15 @@ class FindingSettings:
 class Candidate:
     """What may be a die: the centre of its upper side and the length of an edge, in pixels, and the first network's
     probability of that centre.
+
+    ``box_edges`` are the width and height of its box in a photograph, in edges.
     """
 
     x_px: float
     y_px: float
     side_px: float
     heat: float
+    box_edges: tuple[float, float] = field(default=(1.0, 1.0), kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,7 +465,7 @@ _IN_FRONT = 0.8
 
 _TRAINED_SHARE = 0.6
 """Share of dice among the squares that the second network was trained on."""
-_TRAINED_ON = 300
+_TRAINED_ON = 800
 """Number of such squares that count besides those of a picture. Higher: finds more on a patterned ground, true or not.
 """
 _SHARE_STEPS = 10
@@ -615,7 +618,7 @@ def _classify(
     for one, chance in zip(placed, chances, strict=True):
         if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
             square = crop(image, one.x_px, one.y_px, one.side_px)
-            die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
+            die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square, box_edges=one.box_edges)
             yield die.strength, die
 
 
@@ -644,7 +647,7 @@ def _classify_twice(
     is_die = 1 - chances[:, CLASSES.index(NOTHING)] > settings.never
     again = np.flatnonzero(is_die & ((chances.max(axis=1) < settings.no_doubt) | (off > settings.far_off))).tolist()
     if again:
-        second, better = _run_classifier(image, [placed[index] for index in again], networks, slant_at, turned_deg=45.0)
+        second, better = _run_classifier(image, [placed[index] for index in again], networks, slant_at, turned=True)
         # a first position seen from the side was often off by more than a pip
         given[again] = (given[again] + second) / 2 if slant_at is None else second
         for index, one in zip(again, better, strict=True):
@@ -671,24 +674,26 @@ def _run_classifier(
     candidates: Sequence[Candidate],
     networks: Networks,
     slant_at: SlantAt | None,
-    turned_deg: float = 0.0,
+    turned: bool = False,
 ) -> tuple[Floats, list[Candidate]]:
     """Return the second network's log-probabilities (n, classes) of candidates, and their corrected positions.
 
-    Where the camera's position is unknown, squares are cut out rotated by ``turned_deg``.
+    Where the camera's position is unknown, squares are cut out, if ``turned``, rotated by a right angle.
     """
     views = [
-        SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
+        SquareView(90.0 * turned) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
         for one in candidates
     ]
     given = networks.faces.run(square_input(_crops(image, candidates, views), views))
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
-        across, down, longer = (min(max(value, -_MAX_SHIFT), _MAX_SHIFT) for value in shape)
+        across, down, longer = (min(max(value, -_MAX_SHIFT), _MAX_SHIFT) for value in shape[:3])
         turn = math.radians(view.turned_deg)
         x = one.x_px + one.side_px * (across * math.cos(turn) + down * math.sin(turn))
         y = one.y_px + one.side_px * (down * math.cos(turn) - across * math.sin(turn))
-        placed.append(Candidate(x, y, one.side_px * math.exp(longer), one.heat))
+        width, height = (math.exp(value) for value in shape[3:])
+        box = (height, width) if turned else (width, height)
+        placed.append(Candidate(x, y, one.side_px * math.exp(longer), one.heat, box_edges=box))
     return np.array(given[:, : len(CLASSES)]), placed
 
 

@@ -145,10 +145,10 @@ def inks_of(squares: Sequence[Image]) -> Floats:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
 
-PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3)
-"""Settings for photographs: dice hardly ever lean, only weak candidates are taken for side faces."""
-BOX_PER_SIDE = 1.48
-"""Side of a box that contains the whole die, in edges. Set by hand."""
+PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3, beside=1.1, apart=0.6, least_die=0.6)
+"""Settings for photographs, set on training photographs: dice hardly ever lean, a slanted view brings them closer
+together, and only weak candidates are taken for side faces.
+"""
 LARGEST_SIDE_PX = 1600
 """The longer side of a photograph; larger ones are reduced to this."""
 READABLE_EDGE_PX = 12.0
@@ -226,7 +226,7 @@ def _without_odd_sizes(found: Sequence[FoundDie]) -> list[FoundDie]:
 
 
 def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:
-    middle, half = np.array([die.x_px, die.y_px]), die.side_px * BOX_PER_SIDE / 2
+    middle, half = np.array([die.x_px, die.y_px]), die.side_px * np.array(die.box_edges) / 2
     box = np.clip([middle - half, middle + half], 0, image.shape[1::-1]).ravel() / scale
     left, top, right, bottom = (round(float(end), 1) for end in box)
     value: int | str | None

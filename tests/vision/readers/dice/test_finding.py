@@ -41,15 +41,15 @@ class OneMiddle:
 
 
 class Threes:
-    """A fake classifier that calls everything a three, with this offset in edges."""
+    """A fake classifier that calls everything a three, with this offset in edges, and a box twice as wide as high."""
 
     def __init__(self, across: float, down: float, longer: float = 0.0) -> None:
-        self._off = (across, down, longer)
+        self._off = (across, down, longer, math.log(1.2), math.log(0.6))
         self.slants: list[float] = []
 
     def run(self, batch: np.ndarray) -> np.ndarray:
         self.slants += batch[:, 3, 0, 0].tolist()
-        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        given = np.zeros((len(batch), len(CLASSES) + 5), dtype=np.float32)
         given[:, 2] = 9.0
         given[:, len(CLASSES) :] = self._off
         return given
@@ -59,7 +59,7 @@ class OnesWithPips:
     """A fake classifier that calls a square with a white middle a one, and any other no die."""
 
     def run(self, batch: np.ndarray) -> np.ndarray:
-        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        given = np.zeros((len(batch), len(CLASSES) + 5), dtype=np.float32)
         middle = batch.shape[2] // 2
         is_white = batch[:, 0, middle, middle] > batch[:, 0, 2, 2]
         given[is_white, CLASSES.index("1")] = 9.0
@@ -97,6 +97,12 @@ def test_the_second_network_corrects_the_position_of_a_die() -> None:
     assert moved.x_px - plain.x_px == pytest.approx(0.1 * plain.side_px)
     assert moved.y_px - plain.y_px == pytest.approx(-0.05 * plain.side_px)
     assert moved.side_px == pytest.approx(plain.side_px * math.exp(0.1))
+    assert moved.box_edges == pytest.approx((1.2, 0.6))
+
+
+def test_a_die_looked_at_again_is_turned_by_a_right_angle_and_its_box_turned_back() -> None:
+    (moved,) = found(Threes(0.3, 0.0))
+    assert moved.box_edges == pytest.approx((0.6, 1.2))
 
 
 def test_the_second_network_is_given_the_slant_of_the_view() -> None:
@@ -273,13 +279,13 @@ class Says:
 
     def __init__(self, *scores: Sequence[dict[str, float]], off: tuple[float, float, float] = (0, 0, 0)) -> None:
         self._scores = list(scores)
-        self._off = off
+        self._off = (*off, 0.0, 0.0)
         self.batches: list[np.ndarray] = []
 
     def run(self, batch: np.ndarray) -> np.ndarray:
         scores = self._scores[min(len(self.batches), len(self._scores) - 1)]
         self.batches.append(batch)
-        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        given = np.zeros((len(batch), len(CLASSES) + 5), dtype=np.float32)
         given[:, len(CLASSES) :] = self._off
         for row, named in zip(given, [*scores] * len(batch), strict=False):
             for name, score in named.items():
@@ -343,17 +349,16 @@ def test_a_die_in_a_square_that_is_far_off_is_classified_again(off: tuple[float,
     faces = Says([FIVE], off=off)
     (die,) = dice_of(faces, MIDDLE)
     assert len(faces.batches) == 2
-    # The second square is turned by 45 degrees and corrected in size.
+    # The second square is turned by a right angle and corrected in size.
     across, down, longer = off
-    turned = math.sqrt(0.5) * math.exp(longer)
-    x = 80 + 16 * (across + turned * (across + down))
-    y = 80 + 16 * (down + turned * (down - across))
+    x = 80 + 16 * (across + math.exp(longer) * down)
+    y = 80 + 16 * (down - math.exp(longer) * across)
     assert (die.x_px, die.y_px, die.side_px) == pytest.approx((x, y, 16 * math.exp(2 * longer)), abs=0.01)
 
 
 def test_corrections_are_limited_to_half_an_edge() -> None:
     (die,) = dice_of(Says([FIVE], [FIVE], off=(0.9, 0.0, 0.0)), MIDDLE)
-    assert die.x_px == pytest.approx(80 + 8 * (1 + math.sqrt(0.5)), abs=0.01)
+    assert (die.x_px, die.y_px) == pytest.approx((88.0, 72.0), abs=0.01)
 
 
 def test_a_doubtful_die_is_classified_twice_and_both_results_count() -> None:
@@ -395,7 +400,7 @@ def test_the_second_square_is_turned_if_the_camera_is_unknown() -> None:
     find_dice(image, networks(Middles(MIDDLE), faces), SIDES, UNSCALED)
     first, second = (np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in faces.batches)
     assert abs(first[0]) < 1 < first[1]
-    assert abs(second[0]) == pytest.approx(second[1], rel=0.2)
+    assert abs(second[1]) < 1 < second[0]
 
 
 def field(count: int, heat: float = 0.9) -> list[tuple[float, float, float, float]]:

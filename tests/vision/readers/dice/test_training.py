@@ -26,7 +26,7 @@ def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
     heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
     assert heat.shape == (1, 4, 16, 24)
     given = networks.faces.run(np.zeros((3, 4, CROP_PX, CROP_PX), dtype=np.float32))
-    assert given.shape == (3, len(CLASSES) + 3)
+    assert given.shape == (3, len(CLASSES) + 5)
     assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
     assert networks.temperature > 0
 
