@@ -362,7 +362,7 @@ class OcclusionDetector:
         lines = self._plan.lines.detect(grey, not_bare, colours.brighter, bleached)
         if lines.usual is None and known is not None and known.lines is not None:
             lines = self._plan.lines.detect(grey, not_bare, colours.brighter, bleached, known.lines)
-            if lines.missing.sum() > _SETTINGS.most_gone * max(1, lines.decidable.sum()):
+            if _are_most_gone(lines):
                 lined = lines.seen[self._plan.nearest]
                 colours = SurfaceColours.of(view, not_bare, known_hue, lined) or colours
         strange, lit = self._unexplained_by_light(colours, lines, rim)
@@ -457,7 +457,9 @@ class OcclusionDetector:
         entered = evidence.rim.is_entered_by(pixels)
         # on a white board that still shows its lines, a white arm is not glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
-        if white or (not entered and _is_soft_glow(evidence, pixels)):
+        # a glow leaves fainter lines, and none hides most of them
+        may_glow = not entered and not _are_most_gone(evidence.lines)
+        if white or (may_glow and _is_soft_glow(evidence, pixels)):
             return HindranceKind.GLARE
         # a region along the rim only, where a slightly wrong pose shows the table, is not a hand
         deep = float((pixels & self._plan.deep).sum()) > _SETTINGS.least_deep * float(pixels.sum())
@@ -474,6 +476,11 @@ class OcclusionDetector:
         white = evidence.bleached & ~evidence.not_bare
         seen = evidence.lines.seen[self._plan.nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
+
+
+def _are_most_gone(lines: LineEvidence) -> bool:
+    """Return whether most of the lines that would be visible are missing."""
+    return bool(lines.missing.sum() > _SETTINGS.most_gone * max(1, lines.decidable.sum()))
 
 
 def _without_glare(evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:

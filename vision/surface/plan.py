@@ -483,7 +483,8 @@ def _missing_log_odds(
     blank = float(median(null))
     noise = max(_LINE_SETTINGS.least_noise_levels, MAD_TO_SIGMA * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
-    usual = float(quantile(stands_out / np.maximum(level, 1.0), _LINE_SETTINGS.usual_share)) if known is None else known
+    ratios = stands_out / np.maximum(level, 1.0)
+    usual = float(quantile(ratios, _LINE_SETTINGS.usual_share)) if known is None else known
     expected = np.maximum(usual * level, 1e-3)
     seen = np.minimum(np.maximum(stands_out, blank), expected)
     present = np.count_nonzero(stands_out > 0.5 * (blank + expected)) / len(stands_out)

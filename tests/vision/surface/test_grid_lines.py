@@ -105,6 +105,26 @@ def test_lines_under_a_card_of_the_boards_colour_are_missing_and_no_others(rect:
     assert found.clearness[inside].max() < 0.4
 
 
+def test_where_hardly_a_line_is_left_those_of_an_earlier_picture_tell() -> None:
+    rect: Rect = (-140.0, 140.0, -140.0, 90.0)
+    grey = over(rect)
+    assert not detect(grey).missing.any()
+    assert detect(grey).usual is None
+    known = detect(GREY).usual
+    found = lines().detect(grey, mask(), np.zeros(COARSE, np.float32), np.zeros(COARSE, np.bool_), known)
+    assert found.missing[parts_in(rect, 1.0)].all()
+    assert found.seen[~parts_in(rect, -8.0)].all()
+
+
+def test_lines_are_seen_although_pieces_hide_the_middle_of_every_square() -> None:
+    full = mask()
+    for x, y in BOARD.centres_mm:
+        full[part((x - 12.0, x + 12.0, y - 12.0, y + 12.0))] = True
+    found = detect(over(CARD), full)
+    assert found.missing[parts_in(CARD, 1.0)].all()
+    assert found.seen[~parts_in(CARD, -8.0)].all()
+
+
 def test_bright_lines_on_a_dark_board_are_lines_too() -> None:
     rect = CARD
     found = detect(over(rect, 200 - GREY))

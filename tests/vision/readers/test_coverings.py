@@ -1,0 +1,48 @@
+"""A napkin that lies still over most of what was seen before, in each game."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.parts.stress.drafts import ordinary_draft, setting_of
+from benchmarks.parts.stress.scenes import PLACE_PIECES
+from benchmarks.stress import learn
+from simulator.play.actions import Arrangement
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import ForeignObject, Scene
+from vision.frame import Frame
+from vision.layout.pieces import top_mm
+from vision.readers.registry import table_reader
+from vision.reading import HindranceKind
+
+LEAST_SURE = 0.9
+MOST_COVERED = 1 / 3
+"""The judge accepts nothing beyond (``JudgeSettings.most_covered``)."""
+NAMES = {HindranceKind.HAND, HindranceKind.OBJECT}
+
+
+@pytest.mark.parametrize("game", PLACE_PIECES)
+@pytest.mark.parametrize("share", [0.6, 0.86])
+def test_a_napkin_is_named_and_hides_what_lies_beneath(game: str, share: float) -> None:
+    rng = np.random.default_rng(7)
+    draft = replace(ordinary_draft(rng, game), blocks=24)
+    setting = setting_of(draft)
+    layout, board = setting.layout, setting.layout.board
+    places = [place for place in layout.places if place not in board.printed]
+    standing = PLACE_PIECES[game](draft, layout, places, rng)
+    width_mm, depth_mm = board.bounds_mm.width_mm, board.bounds_mm.depth_mm
+    half_mm = 0.6 * max(width_mm, depth_mm)
+    base_mm = min(top_mm(board), board.height_mm + 40.0)
+    napkin = ForeignObject("napkin", 0.0, depth_mm * (share - 0.5) - half_mm, (0.8, 0.83, 0.86), base_mm, half_mm, 4.0)
+    looks = learn(draft.pieces, 1, game)
+    assert not isinstance(looks, str)
+    reader = table_reader(setting.camera, layout, looks)
+    renderer, true = Renderer(7), Arrangement.on_board(layout, standing).appearance(layout.places)
+    seen = reader.read(Frame(renderer.render(Scene(setting, standing), 0), 0.0, 0))
+    assert not seen.hindrances
+    reading = reader.read(Frame(renderer.render(Scene(setting, standing, things=(napkin,)), 1), 0.5, 1))
+    assert NAMES & {one.kind for one in reading.hindrances}
+    for place, one in reading.places.items():
+        assert one.hidden_by or one.best[0] == true[place] or one.best[1] < LEAST_SURE, (place, one.best)
+    assert len(reading.hidden) > MOST_COVERED * len(places)
