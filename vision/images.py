@@ -57,6 +57,14 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
             image.shape,
         )
     height, width = image.shape[:2]
+    if size is not None and width != height and (height, width) == tuple(size):
+        raise FrameError(
+            "{source} gave a picture that is turned by 90 degrees, of {width} x {height} pixels; turn it back in the "
+            "camera's program, or calibrate the camera again",
+            source,
+            width,
+            height,
+        )
     if size is not None and (width, height) != tuple(size):
         raise FrameError(
             "{source} gave a picture of {width} x {height} pixels where {size} x {size_2} is expected; "

@@ -14,9 +14,8 @@ from common.findings import Finding
 from common.json_files import read_json_object
 from common.phrases import Phrase
 from referee.errors import ConfigError
-from referee.rendering.overlay import Overlay
 from referee.settings.table_layout import with_rules
-from referee.setup.picture_checks import draw_markers, table_findings
+from referee.setup.picture_checks import LocatedTable, draw_markers, table_findings
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, Point, SetupStep, StepResult, TableSetup
 from vision.errors import LayoutError, NotLocatedError, VisionError
 from vision.frame import FloatArray, Frame
@@ -88,9 +87,9 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
 
     A board that lies at another height says what the lines of its grid show, instead of things that seem to lie there.
     """
-    wrong_height = tuple(height_findings(frame, table.camera, layout))
-    findings = wrong_height or tuple(table_findings(frame, table.camera, layout))
-    drawn, path = Overlay(table.camera, layout)(frame), table.folder / SEEN_FILE
+    located = LocatedTable.of(frame, table.camera, layout)
+    findings = tuple(height_findings(located)) or tuple(table_findings(located))
+    drawn, path = located.drawn(), table.folder / SEEN_FILE
     write_image(path, draw_markers(frame, layout) if drawn is None else drawn)
     if drawn is None:
         seen = Finding.note(_PICTURE, Phrase("{file} shows the markers that the referee sees", file=str(path)))
@@ -103,19 +102,18 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
 _PICTURE = Phrase("picture")
 
 
-def height_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
+def height_findings(table: LocatedTable) -> Iterator[Finding]:
     """Report a board whose lines show that it is higher or lower than the layout says.
 
-    Without three markers the lines have a part in the pose, so they say nothing. Raises CalibrationError.
+    Without three markers the lines have a part in the pose, so they say nothing.
     """
-    try:
-        located = locate(frame.image, camera, layout)
-    except NotLocatedError:
-        return
+    layout, located = table.parts[0]
     board = layout.surfaces[0]
-    if not isinstance(board, GridSurface) or isinstance(board.pieces, Ink) or len(located.markers) < _ENOUGH_MARKERS:
+    if isinstance(located, NotLocatedError) or not isinstance(board, GridSurface) or isinstance(board.pieces, Ink):
         return
-    better_mm = better_height_mm(frame.image, camera, located.pose, layout)
+    if len(located.markers) < _ENOUGH_MARKERS:
+        return
+    better_mm = better_height_mm(table.frame.image, table.camera, located.pose, layout)
     if better_mm is not None:
         message = Phrase(
             "the board's lines lie where a board {better} mm high has them, not one of {given} mm",
@@ -321,10 +319,9 @@ def _first_corners(table: TableSetup) -> list[Point]:
 
 def watch_table(table: TableSetup, frame: Frame) -> Inspection:
     """Draw the located table, or else the markers, and say what is wrong with the picture."""
-    camera, layout = table.camera, table.layout
-    findings = tuple(table_findings(frame, camera, layout))
-    drawn = Overlay(camera, layout)(frame)
-    return Inspection(findings, draw_markers(frame, layout) if drawn is None else drawn)
+    located = LocatedTable.of(frame, table.camera, table.layout)
+    findings, drawn = tuple(table_findings(located)), located.drawn()
+    return Inspection(findings, draw_markers(frame, table.layout) if drawn is None else drawn)
 
 
 TABLE_STEP = SetupStep(

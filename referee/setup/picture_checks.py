@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from threading import Lock
 
 import cv2
@@ -12,13 +13,13 @@ from common.phrases import Phrase
 from referee.settings.settings import CameraSection
 from vision.cameras import Camera, is_live, open_camera
 from vision.clarity import REMEDIES, Clarity
-from vision.drawing import write_text
+from vision.drawing import draw, write_text
 from vision.errors import EndOfFramesError, NothingNewError, NotLocatedError
 from vision.frame import BoolImage, FloatArray, Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
-from vision.locating.location import locate
-from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.location import TableLocation, locate
+from vision.locating.markers import Marker, MarkerDetector, SharedPicture
 from vision.opencv import as_colour, as_grey
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind
@@ -117,30 +118,54 @@ def _width_finding(marker: Marker) -> Finding:
     return Finding.fault(_marker_name(marker.marker_id), message, remedy)
 
 
-def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
-    """Report for each marker whether it is seen, large enough and in its place, and what blocks the view of the board.
+@dataclass(frozen=True, eq=False)
+class LocatedTable:
+    """A table in a picture: each part with its location, or why it was not located."""
 
-    Raises CalibrationError if the picture doesn't have the calibration's size.
-    """
-    parts = layout.parts()
-    sheets = [Phrase("sheet {number}", number=number) for number in range(1, len(parts) + 1)]
+    frame: Frame
+    camera: CameraModel
+    layout: TableLayout
+    picture: SharedPicture
+    parts: tuple[tuple[TableLayout, TableLocation | NotLocatedError], ...]
+
+    @classmethod
+    def of(cls, frame: Frame, camera: CameraModel, layout: TableLayout) -> "LocatedTable":
+        """Locate each part; raises CalibrationError if the picture doesn't have the calibration's size."""
+        picture = SharedPicture(as_colour(frame.image))
+        found: list[tuple[TableLayout, TableLocation | NotLocatedError]] = []
+        for part in layout.parts():
+            try:
+                found.append((part, locate(frame.image, camera, part, markers=picture)))
+            except NotLocatedError as error:
+                found.append((part, error))
+        return cls(frame, camera, layout, picture, tuple(found))
+
+    def drawn(self) -> Image | None:
+        """Return the picture with the markers, box and grid of each part; ``None`` where nothing was located."""
+        seen: Image | None = None
+        for part, located in self.parts:
+            if isinstance(located, TableLocation):
+                seen = draw(self.frame.image if seen is None else seen, located, part, self.camera)
+        return seen
+
+
+def table_findings(table: LocatedTable) -> Iterator[Finding]:
+    """Report for each marker if it is seen, large enough and in its place, and what blocks the view of the board."""
+    sheets = [Phrase("sheet {number}", number=number) for number in range(1, len(table.parts) + 1)]
     names = sheets if len(sheets) > 1 else [Phrase("table")]
-    found = [
-        each for part, name in zip(parts, names, strict=True) for each in _marker_findings(frame, camera, part, name)
-    ]
-    yield from found
-    if not any(each.subject in names for each in found):
+    for (part, located), name in zip(table.parts, names, strict=True):
+        yield from _marker_findings(part, located, name)
+    if not any(isinstance(located, TableLocation) for _, located in table.parts):
         return
-    for hindrance in table_reader(camera, layout, None).read(frame).hindrances:
+    reading = table_reader(table.camera, table.layout, None).read(table.frame, table.picture)
+    for hindrance in reading.hindrances:
         yield Finding.fault(hindrance.kind, hindrance.message, Phrase("clear the board, or move the lamp"))
 
 
-def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, name: Phrase) -> Iterator[Finding]:
-    try:
-        located = locate(frame.image, camera, layout)
-    except NotLocatedError as error:
+def _marker_findings(layout: TableLayout, located: TableLocation | NotLocatedError, name: Phrase) -> Iterator[Finding]:
+    if isinstance(located, NotLocatedError):
         remedy = Phrase("the whole board and its markers must be in the picture")
-        yield Finding.fault(Phrase("markers"), str(error), remedy)
+        yield Finding.fault(Phrase("markers"), str(located), remedy)
         return
     yield Finding.ok(name, Phrase("found, {error} px off on average", error=f"{located.error_px:.1f}"))
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):

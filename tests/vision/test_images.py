@@ -73,6 +73,11 @@ def test_a_frame_with_a_nearly_uniform_grey_bottom_is_accepted() -> None:
     check_frame(image, (80, 60))
 
 
+def test_a_frame_that_is_turned_by_a_quarter_is_named():
+    with pytest.raises(FrameError, match="the webcam gave a picture that is turned by 90 degrees, of 480 x 640 pixels"):
+        check_frame(np.full((640, 480, 3), 90, np.uint8), (640, 480), source="the webcam")
+
+
 def test_a_frame_of_another_size_is_named():
     with pytest.raises(FrameError, match="the webcam gave a picture of 80 x 60 pixels where 640 x 480 is expected"):
         check_frame(picture(), (640, 480), source="the webcam")

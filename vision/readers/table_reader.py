@@ -751,14 +751,16 @@ class TableReader:
         parts = self.layout.parts()
         self._parts = [PartReader(self.camera, part, pieces, rolls, previous, len(parts)) for part in parts]
 
-    def read(self, frame: Frame) -> Reading:
-        """Read one frame. An unusable frame gives a Reading without places, with the reason."""
+    def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
+        """Read one frame; ``shared`` is what was made of it already. An unusable frame gives a Reading without places,
+        with the reason.
+        """
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or Phrase("the camera"))
         except FrameError as error:
             return self._gate.left_out(frame, str(error))
         frame = replace(frame, image=as_colour(frame.image))
-        shared = SharedPicture(frame.image)
+        shared = shared or SharedPicture(frame.image)
         if self._attention in {Attention.STILL, Attention.MOVING}:
             return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
         if self._attention is Attention.ALL:

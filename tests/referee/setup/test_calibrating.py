@@ -19,7 +19,7 @@ from engine.registry import load
 from referee.errors import ConfigError
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
 from referee.setup.measuring import TABLE_STEP, markers_by_corners
-from referee.setup.picture_checks import draw_markers, marker_findings, picture_findings, table_findings
+from referee.setup.picture_checks import LocatedTable, draw_markers, marker_findings, picture_findings, table_findings
 from referee.setup.steps import check_step
 from referee.setup.table_setup import PICTURES_FOLDER, TableSetup
 from simulator.rendering.renderer import Renderer
@@ -381,7 +381,7 @@ def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
 
 
 def missing(setting: Setting, image: Image) -> list[str]:
-    found = table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout)
+    found = table_findings(LocatedTable.of(Frame(image, 0.0, 0), setting.camera, setting.layout))
     return [f"{each.subject}: {each.message}" for each in found if each.severity is Severity.FAULT]
 
 
@@ -399,7 +399,7 @@ def test_a_covered_marker_is_named_and_a_clear_table_has_no_faults() -> None:
 def test_each_sheet_is_named_by_its_number() -> None:
     setting = standard_setting(lens((960, 540)), layout=default_layout("number-drop").with_sheets(2))
     image = Renderer(1).render(Scene(setting, ()), 0)
-    found = list(table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout))
+    found = list(table_findings(LocatedTable.of(Frame(image, 0.0, 0), setting.camera, setting.layout)))
     assert [(each.subject, each.severity) for each in found] == [("sheet 1", Severity.OK), ("sheet 2", Severity.OK)]
 
 
