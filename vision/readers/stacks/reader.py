@@ -50,6 +50,7 @@ from vision.readers.stacks.network import (
     tip_log_odds,
 )
 from vision.reading import PlacePicture
+from vision.sampling import linear_light_table
 
 SPOT_WEIGHT = 1.0
 """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less. Set by hand
@@ -276,6 +277,17 @@ class StackSettings:
     odd_size: float = 0.006
     """Share of tops whose colour alone is right: nearly all errors are in the size. Higher: less certain of the size.
     """
+    clear_contrast: float = 1.3
+    """Log of the ratio of the bright end to the dark end of a stack's crop, in linear light, below which its look is
+    less certain by the share that is missing. Of stacks with less, on ray-traced pictures under hardships, 54 to 88 %
+    were right when 73 to 92 % should have been; above it both agree. Higher: less certain.
+    """
+    least_clear: float = 0.05
+    """The least that this share counts as: what the rules forbid stays impossible. Higher: blank crops have a look."""
+    dark_floor: float = 0.004
+    """Linear light, 0 to 1, added before that: less is noise."""
+    ends: tuple[float, float] = (0.05, 0.95)
+    """The quantiles of the levels that are a crop's ends."""
     most_log_odds: float = 8.0
     """Maximum log-odds either way. Higher: a single picture can be surer."""
     foot_spread_mm: float = 0.8
@@ -402,7 +414,7 @@ class StackReader:
         scores[..., BLACK_COLUMN] += _darkness(levels)[:, None]
         most = _SETTINGS.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
-        looks = self._look_probabilities(scores).tolist()
+        looks = self._look_probabilities(_clearness(pictures)[:, None, None] * scores).tolist()
         sizes, pieces = np.divmod(scores.max(axis=2).argmax(axis=1), MOST_PIECES + 1)
         tips_mm = crops.at_heights(order, tips.tips_px, self._tips_mm[sizes])
         heights = _heights(tips_mm[:, 1:, :2] - found.feet_mm[:, None], sizes, tips.kinds)
@@ -499,6 +511,15 @@ def _heights(off_mm: FloatArray, sizes: npt.NDArray[np.int64], kinds: FloatArray
     scores = _SETTINGS.steps_weight * steps - (off_mm**2).sum(axis=2) / (2 * variances) - np.log(variances)
     shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
     return np.asarray((1 - _SETTINGS.odd_height) * shares + _SETTINGS.odd_height / MOST_PIECES)
+
+
+def _clearness(pictures: Image) -> FloatArray:
+    """Return how clear crops (n, rows, columns, 3) are, (n,): 1 if their contrast is as usual, less in haze or a lamp's
+    reflection.
+    """
+    levels = np.quantile(pictures.mean(axis=3).reshape(len(pictures), -1), _SETTINGS.ends, axis=1)
+    dark, bright = np.log(linear_light_table()[np.round(levels).astype(np.intp)] + _SETTINGS.dark_floor)
+    return np.asarray(np.clip((bright - dark) / _SETTINGS.clear_contrast, _SETTINGS.least_clear, 1.0), dtype=np.float64)
 
 
 def _darkness(levels: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from tests.vision.readers.stacks.drawn import (
 from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.readers.protocols import SurfaceView
+from vision.readers.stacks import reader as stack_reader
 from vision.readers.stacks.appearance import MOST_PIECES, PyramidAppearance, Stack, hues_of, look_name, possible_tops
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import StackReader, StackSighting, tint_of
@@ -136,7 +137,10 @@ def test_a_top_of_another_colour_than_the_lowest_piece_needs_more_evidence() -> 
 
 
 @pytest.mark.parametrize("other", [(0.5, 0.0), (-0.6, 0.4), (0.0, -1.0), (4.0, 4.0)])
-def test_the_probability_of_a_colour_falls_with_hue_distance(other: tuple[float, float]) -> None:
+def test_the_probability_of_a_colour_falls_with_hue_distance(
+    other: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stack_reader, "_clearness", lambda pictures: np.ones(len(pictures)))
     hue = hues_of(np.array(LEVELS["between"], dtype=np.float64))
     colours = {"one": hue, "other": hue + np.array(other)}
     view = SurfaceView(picture_of([Drawn("c3", [L, ("M", "between")])], POSE), CAMERA, POSE, BOARD)
@@ -149,6 +153,16 @@ def test_the_probability_of_a_colour_falls_with_hue_distance(other: tuple[float,
     seen = hue_as_learned(found, list(colours.values()))
     near, far = (hue_cost(seen, own) for own in colours.values())
     assert np.log(one / another) == pytest.approx(far - near, abs=0.01)
+
+
+def test_a_look_is_less_certain_in_a_veil_of_light() -> None:
+    reader = StackReader(BOARD, PyramidAppearance(HUES, {}))
+    picture = picture_of([Drawn("c3", [L, M])], POSE)
+    clear, veiled = (
+        max(reader.read(SurfaceView(image, CAMERA, POSE, BOARD), ["c3"], {})["c3"].looks.values())
+        for image in (picture, np.asarray(picture // 8 + 180, dtype=np.uint8))
+    )
+    assert veiled < clear - 0.1
 
 
 def black_share(one: StackSighting) -> float:
@@ -224,6 +238,7 @@ def test_looks_heights_and_odds_are_computed_from_hue_and_sides(
         return np.tile(sides, (len(seen), 1))
 
     monkeypatch.setattr(StackNetwork, "log_probabilities", same_everywhere)
+    monkeypatch.setattr(stack_reader, "_clearness", lambda pictures: np.ones(len(pictures)))
     reader = StackReader(BOARD, PyramidAppearance(HUES, {"c3": (("L", lowest),)} if lowest else {}))
     view = SurfaceView(picture_of([Drawn("c3", [L, M])], POSE), CAMERA, POSE, BOARD)
     one = reader.read(view, ["c3"], {})["c3"]
