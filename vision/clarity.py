@@ -193,7 +193,7 @@ class Clarity:
 
 def trouble_on(doubtful: Sequence[Image], others: Sequence[Image]) -> HindranceKind:
     """Return what makes it hard to see some places of a clear picture, given their pixels and those of the others."""
-    if not others:
+    if not doubtful or not others:
         return HindranceKind.UNCLEAR
     (dark, bright), (other_dark, other_bright) = (
         np.median(_light_ends(places), axis=1).tolist() for places in (doubtful, others)
