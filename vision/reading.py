@@ -139,7 +139,7 @@ class PlaceReading:
     place, if one was found. ``sensed`` is the probability, from a sensor under the place with even prior odds, that a
     piece stands there; ``None`` without a sensor. It is independent of the other probabilities and valid for a hidden
     place too. ``heights`` maps numbers of stacked pieces to their probabilities, given the most probable look, and
-    ``tops_mm`` to where (x, y) on its place the top piece would then stand; both are empty if unknown. ``picture``
+    ``tops_mm`` to where (x, y) on its place the top piece would then stand; each is empty if unknown. ``picture``
     shows the place, for readers that keep one, so that a later look can be compared with it. ``rarer`` says how much
     rarer, in log units, the probabilities take some looks to be than the others: where the rules allow one as well as
     another, it is not rarer.

@@ -32,7 +32,8 @@ class PooledPlace:
     is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
     numbers of stacked pieces to their log-probabilities, given the best look; ``tops_mm`` maps them to where on its
     place the top piece would then be. ``picture`` is the newest. ``touched`` is the log-odds that a stack was
-    touched since it was last known, ``None`` if it never was; if given, ``heights`` assume that it was touched.
+    touched since it was last known, by all that is seen of it, ``None`` if it never was; if given, ``heights`` assume
+    that it was touched.
     ``rarer`` maps some looks to how much rarer the probabilities take them to be than the others, in log units.
     """
 

@@ -102,8 +102,15 @@ def height_contradiction(
 
     It compares turns that leave the same appearance: heights tell nothing where the best look is another.
     """
-    leads, on = _height_leads(game, state, turns, seen), places_named(turns)
-    touches = ((place, seen.places[place].touched or 0.0) for place in leads)
+    leads, on = _height_leads(game, state, turns, seen), set(places_named(turns))
+    looks, heights = game.table.appearance(state), {} if game.heights is None else game.heights(state)
+    # A piece that only passed through leaves a stack as it was.
+    passed = {
+        place
+        for place, one, pieces in _stacks_after(game, state, turns, seen)
+        if place in on and (looks[place], heights[place]) == (one.best, pieces)
+    }
+    touches = ((place, seen.places[place].touched or 0.0) for place in leads.keys() - passed)
     return math.fsum([*leads.values(), *(max(0.0, -one if place in on else one) for place, one in touches)])
 
 
@@ -117,9 +124,9 @@ def _height_leads(
 ) -> dict[Place, float]:
     """Return by how much the likeliest number of pieces leads the number after the turns."""
     on = places_named(turns)
+    # That a stack which nobody seems to have touched has as many pieces as before is in the log-odds of a touch.
     return {
-        # A stack that looks untouched has as many pieces as before, unless their number contradicts that more strongly.
-        place: max(0.0, _height_lead(one, pieces) + (0.0 if place in on else min(0.0, one.touched or 0.0)))
+        place: max(0.0, _height_lead(one, pieces)) if place in on or one.touched is None else 0.0
         for place, one, pieces in _stacks_after(game, state, turns, seen)
     }
 
@@ -139,6 +146,11 @@ def _height_lead(one: PooledPlace, pieces: int) -> float:
     return max(one.heights.values()) - one.heights.get(pieces, min(one.heights.values())) if one.heights else 0.0
 
 
+_MOST_DOUBT = 4.0
+"""The most that one stack which looks touched may say against a turn that plays nothing there. Higher: the tip of one
+that is misread is asked about."""
+
+
 def stack_doubts(
     game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
 ) -> dict[Place, float]:
@@ -153,7 +165,7 @@ def stack_doubts(
     looks_before, heights_before = game.table.appearance(state), game.heights(state)
     on = places_named(turns)
     for place, one, pieces in _stacks_after(game, state, turns, seen):
-        touched = one.touched or 0.0
+        touched = min(one.touched or 0.0, _MOST_DOUBT)
         # A piece that only passed through leaves a stack as it was.
         is_as_before = (looks_before[place], heights_before[place]) == (one.best, pieces)
         doubt = touched if place not in on else 0.0 if is_as_before else max(0.0, -touched)

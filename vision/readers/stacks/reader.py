@@ -340,7 +340,7 @@ class StackSighting:
     top.
     """
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
-    """Where the top would stand on the surface, x and y, for each number of pieces; empty for a large top."""
+    """Where the top would stand on the surface, x and y, for each number of pieces."""
     picture: PlacePicture | None = None
     """What it looks like, for comparing it with later."""
     crop_level: float = 0.0
@@ -428,16 +428,12 @@ class StackReader:
                 dict(zip(self.looks, looks[number], strict=True)),
                 log_odds[number],
                 picture=PlacePicture.of(pictures[number], tips.tips_px[number]),
+                tops_mm={count: (x, y) for count, (x, y, _) in enumerate(tips_mm[number].tolist(), start=1)},
                 crop_level=crop_levels[number],
             )
             # the height of a large top says too little
             if top.size != "L":
-                tops_mm = [(x, y) for x, y, _ in tips_mm[number, 1:].tolist()]
-                sighting = replace(
-                    sighting,
-                    heights=dict(zip(_COUNTS, heights[number].tolist(), strict=True)),
-                    tops_mm=dict(zip(_COUNTS, tops_mm, strict=True)),
-                )
+                sighting = replace(sighting, heights=dict(zip(_COUNTS, heights[number].tolist(), strict=True)))
             seen[place] = sighting
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}

@@ -49,25 +49,53 @@ def judged(
     return compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
 
 
-def density(off_mm: float, spread_mm2: float) -> float:
-    """Unnormalised density of an isotropic normal distribution in two dimensions."""
-    return math.exp(-(off_mm**2) / (2 * spread_mm2)) / spread_mm2
+def density(off_mm: float, pieces: int) -> float:
+    """Unnormalised density of Student's distribution in two dimensions, with eight degrees of freedom."""
+    return (1 + off_mm**2 / (8 * pieces)) ** -5 / pieces
 
 
 @pytest.mark.parametrize("moved_mm", [0.0, 0.4, 1.3, 6.0])
-def test_heights_are_weighed_by_a_mixture_of_resting_and_pushed_tops(moved_mm: float) -> None:
-    """One top in ten was pushed by some 5 mm; else each piece rests within 1 mm of the one below.
+def test_heights_are_weighed_by_how_far_tops_have_moved(moved_mm: float) -> None:
+    """Each piece rests within 1 mm of the one below.
 
     An unchanged height means that one piece left and one came. One height in ten is uniform.
     """
     now = {2: 0.2, 3: 0.5, 4: 0.2, 5: 0.1}
     weights = {}
     for count, alone in now.items():
-        off_mm, pieces = moved_mm + (3 - count) * RISE_MM, max(abs(count - 3), 1)
-        weights[count] = alone * (0.9 * density(off_mm, pieces) + 0.1 * density(off_mm, 5.0**2))
+        weights[count] = alone * density(moved_mm + (3 - count) * RISE_MM, max(abs(count - 3), 1))
     expected = {count: 0.9 * weight / sum(weights.values()) + 0.1 / len(now) for count, weight in weights.items()}
     found = judged(now, moved_mm=moved_mm).heights
     assert {count: math.exp(value) for count, value in found.items()} == pytest.approx(expected)
+
+
+def top_moved(moved_mm: float, *, all_mm: float = 0.0, known: int = 12) -> PooledPlace:
+    """The stack on c3 by where its top is, while that of each other stack moved a little, or not: ``all_mm`` more."""
+    stood = {place: KnownPiece(TOP, 3, picture(0.0), STOOD_MM) for place in [*PLACES[:known], "c3"]}
+    moves = {place: all_mm + 0.04 * (at % 2) for at, place in enumerate(PLACES)} | {"c3": all_mm + moved_mm}
+    places = {
+        place: PooledPlace(
+            {TOP: 0.0},
+            heights={2: math.log(0.4), 3: math.log(0.6)},
+            tops_mm={count: (STOOD_MM[0] + move + (3 - count) * RISE_MM, STOOD_MM[1]) for count in (2, 3)},
+            picture=picture(0.012 if place == "c3" else 0.001),
+        )
+        for place, move in moves.items()
+    }
+    return compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
+
+
+@pytest.mark.parametrize("all_mm", [0.0, 1.5])
+def test_a_top_that_has_moved_more_than_all_others_was_touched(all_mm: float) -> None:
+    odds = [top_moved(moved_mm, all_mm=all_mm).touched or 0.0 for moved_mm in (0.0, 0.1, 0.3, 0.6, 2.0)]
+    assert odds == sorted(odds)
+    assert odds[0] < -3
+    assert odds[-2] > 1
+
+
+def test_a_few_tops_do_not_tell_how_far_untouched_ones_seem_to_move() -> None:
+    assert top_moved(0.3, known=2).touched == pytest.approx(top_moved(0.0, known=2).touched, abs=0.5)
+    assert (top_moved(0.3, known=3).touched or 0.0) > (top_moved(0.0, known=3).touched or 0.0) + 1
 
 
 @pytest.mark.parametrize(("share", "look", "lead"), [(0.0, TOP, 4.0), (0.9, TOP, 0.0), (0.0, "red small", 0.0)])

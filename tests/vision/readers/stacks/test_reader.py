@@ -150,11 +150,10 @@ def test_the_number_of_pieces_is_reported_but_never_certain(seen: dict[str, Stac
             continue
         if look.endswith("large"):
             assert not heights
-            assert not seen[place].tops_mm
             continue
         off = np.subtract(seen[place].tops_mm[len(said[place])], pictures.LAYOUT.board.centre_mm(place))
         assert np.linalg.norm(off) < 8
-        assert seen[place].tops_mm.keys() == heights.keys()
+        assert seen[place].tops_mm.keys() == heights.keys() | {1}
         assert sum(heights.values()) == pytest.approx(1.0)
         assert 1 not in heights
         assert max(heights.values()) < 0.96
