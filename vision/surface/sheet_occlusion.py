@@ -226,16 +226,16 @@ class SheetLines:
             missing[:, way] = even[:, way] & (contrast[:, way] < no_line + _LINE_SETTINGS.gone * (expected - no_line))
         return ArmEvidence(missing, even, seen, depth, shown, grain)
 
-    def too_bright(self, light: FloatImage) -> BoolImage:
+    def too_bright(self, light: FloatImage) -> tuple[BoolImage, BoolImage]:
         """Mark the pixels of a view's linear light, (rows, columns, 3), where light would hide lines, if these don't
-        show.
+        show; and those of them that are brighter than paper can be in the light of the rest.
         """
         grey = mean_channel(light)
         # the corners come first, and lines are dark
         cells = grey[self._rows, self._columns][len(self._arms) :]
         usual = float(quantile(cells, _LINE_SETTINGS.darker_share)) if len(cells) else 1.0
         lamp = grey > usual * np.float32(np.exp(_LINE_SETTINGS.lamp))
-        return np.asarray(lamp | (min_channel(light) > _LINE_SETTINGS.most_light))
+        return np.asarray(lamp | (min_channel(light) > _LINE_SETTINGS.most_light)), np.asarray(lamp)
 
     def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
         """Mark the pixels around covered corners and cells, (rows, columns).
@@ -493,6 +493,8 @@ class SheetOcclusionSettings:
     """
     clearest_share: float = 0.9
     """Share of the cells that are less clear than those."""
+    diluted: float = 2.5
+    """The most standard deviations by which a pen's ink stands out under a lamp's reflection. Higher: more certain."""
     least_step_of_pens: float = 0.03
     """The least noise of a sheet that is filled with pens, where light is not strong: pale pens absorb no more than
     printed lines. Higher: more cells count as unseen in haze.
@@ -583,7 +585,7 @@ class SheetOcclusionDetector:
             # its lit side may be nearly as colourful as ink
             whole = _wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
-        too_bright = plan.lines.too_bright(view.light)
+        too_bright, lamp = plan.lines.too_bright(view.light)
         objects = plan.lines.mark_covered(lines, view.light, coloured | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
@@ -616,7 +618,12 @@ class SheetOcclusionDetector:
         least = np.where(glare | (not len(plan.pens_deg)), _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
         least = np.maximum(least, _SETTINGS.faint_ink * clearest)
         noise = np.maximum(lines.grain, least)
-        cells = {"clearness": lines.shown / noise, "glare": glare.astype(np.float64)}
+        clearness = lines.shown / noise
+        if len(plan.pens_deg):
+            # white light dilutes the colours of pens
+            diluted = plan.cells.shares_of(lamp) > _SETTINGS.light_share
+            clearness = np.where(diluted, np.minimum(clearness, _SETTINGS.diluted), clearness)
+        cells = {"clearness": clearness, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 
     def _densities_and_marks(self, view: RectifiedView, lines: ArmEvidence) -> tuple[FloatImage, BoolImage]:
