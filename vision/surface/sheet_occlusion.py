@@ -363,7 +363,8 @@ class FilledCells:
         corner's arms whether nothing shows there, (corners, 4).
         """
         share = self._shares(ink)
-        round_corner = even.all(axis=1) & (_shares(ink, self._quarters)[self._far].mean(axis=1) < _CELL_SETTINGS.round)
+        hidden = even.all(axis=1)
+        round_corner = hidden & (_shares(ink, self._quarters)[self._far].mean(axis=1) < _CELL_SETTINGS.round)
         count, regions = cv2.connectedComponents(solid.astype(np.uint8), connectivity=8)
         pairs = regions[self._inner].astype(np.int64) * self._count + self._cells[self._inner]
         covered = np.bincount(pairs, minlength=count * self._count).reshape(count, self._count) / self._area
@@ -372,7 +373,8 @@ class FilledCells:
         line_hidden[np.where(even, regions[self.arms], 0)[..., None], self._beside_arms] = True
         line_hidden[:, 0] = True
         partly = reached & (share < np.where(line_hidden, _CELL_SETTINGS.filled, _CELL_SETTINGS.half))
-        at_corners = np.where(round_corner, regions[self._corners], 0)
+        at_every_corner = regions[self._corners]
+        at_corners = np.where(round_corner, at_every_corner, 0)
         partly[at_corners, self._cells[self._corners]] = True
         found = np.zeros_like(solid)
         reach = np.ones((2 * self._reach_px + 1,) * 2, np.uint8)
@@ -380,6 +382,8 @@ class FilledCells:
             if number:
                 region = regions == number
                 spilt = region & partly[number][self._cells]
+                # a wide one hides every line of the cells that it covers whole
+                spilt[tuple(at[hidden & (at_every_corner == number)] for at in self._corners)] = True
                 found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
         return np.asarray(found)
 
@@ -490,6 +494,11 @@ class SheetOcclusionSettings:
     faint_ink: float = 0.1
     """The same as a share of what the sheet's clearest lines show: the reader of ink misses some that stands out from
     the noise. Higher: more cells at the rim of strong light count as unseen.
+    """
+    faint_ink_of_pens: float = 0.22
+    """The same on a sheet that is filled with pens, whose bare cells show at least 0.85 of that; what is thin enough to
+    show a part of the lines hides ink. Higher: more cells in uneven light count as unseen. Set on virtual pictures of
+    pale cloth and fur.
     """
     clearest_share: float = 0.9
     """Share of the cells that are less clear than those."""
@@ -616,7 +625,8 @@ class SheetOcclusionDetector:
         clear = lines.depth[lines.seen] if len(plan.pens_deg) else lines.shown
         clearest = float(quantile(clear, _SETTINGS.clearest_share)) if clear.size else 0.0
         least = np.where(glare | (not len(plan.pens_deg)), _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
-        least = np.maximum(least, _SETTINGS.faint_ink * clearest)
+        faint = _SETTINGS.faint_ink_of_pens if len(plan.pens_deg) else _SETTINGS.faint_ink
+        least = np.maximum(least, faint * clearest)
         noise = np.maximum(lines.grain, least)
         clearness = lines.shown / noise
         if len(plan.pens_deg):

@@ -22,9 +22,16 @@ MOST_COVERED = 1 / 3
 NAMES = {HindranceKind.HAND, HindranceKind.OBJECT}
 
 
-@pytest.mark.parametrize("game", PLACE_PIECES)
-@pytest.mark.parametrize("share", [0.6, 0.86])
-def test_a_napkin_is_named_and_hides_what_lies_beneath(game: str, share: float) -> None:
+WHITE, RED = (0.8, 0.83, 0.86), (0.1, 0.06, 0.55)
+
+
+@pytest.mark.parametrize(
+    ("game", "share", "colour"),
+    [*((game, share, WHITE) for game in PLACE_PIECES for share in (0.6, 0.86)), ("blokus-dice", 0.6, RED)],
+)
+def test_a_napkin_is_named_and_hides_what_lies_beneath(
+    game: str, share: float, colour: tuple[float, float, float]
+) -> None:
     rng = np.random.default_rng(7)
     draft = replace(ordinary_draft(rng, game), blocks=24)
     setting = setting_of(draft)
@@ -34,7 +41,7 @@ def test_a_napkin_is_named_and_hides_what_lies_beneath(game: str, share: float) 
     width_mm, depth_mm = board.bounds_mm.width_mm, board.bounds_mm.depth_mm
     half_mm = 0.6 * max(width_mm, depth_mm)
     base_mm = min(top_mm(board), board.height_mm + 40.0)
-    napkin = ForeignObject("napkin", 0.0, depth_mm * (share - 0.5) - half_mm, (0.8, 0.83, 0.86), base_mm, half_mm, 4.0)
+    napkin = ForeignObject("napkin", 0.0, depth_mm * (share - 0.5) - half_mm, colour, base_mm, half_mm, 4.0)
     looks = learn(draft.pieces, 1, game)
     assert not isinstance(looks, str)
     reader = table_reader(setting.camera, layout, looks)
