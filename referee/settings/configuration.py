@@ -85,7 +85,7 @@ def written(values: Mapping[str, Any]) -> str:
 
 
 def allowed_text(schema: dict[str, Any]) -> str:
-    """Describe the allowed values in a JSON schema: ``"button", "touch" or "rest"``, ``0.2 to 60``, or nothing."""
+    """Describe the allowed values in a JSON schema: ``"button" or "rest"``, ``50 or 60``, ``0.2 to 60``, or nothing."""
     kinds = [part for part in schema.get("anyOf", (schema,)) if part.get("type") != "null"]
     if len(kinds) > 1:
         return ""
@@ -108,6 +108,8 @@ def allowed_text(schema: dict[str, Any]) -> str:
     above = inner.get("exclusiveMinimum")
     if above is not None and high is not None:
         return Phrase("a number above {low}, up to {high}", f"{above:.10g}", f"{high:.10g}")
+    if "multipleOf" in inner:
+        return listed(map(str, range(low, high + 1, inner["multipleOf"])), "or")
     if low is not None:
         least = f"{low:.10g}"
         return Phrase("{low} or more", least) if high is None else Phrase("{low} to {high}", least, f"{high:.10g}")

@@ -193,6 +193,7 @@ def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: st
         ("[table]\nrest_s = 3\n", r":2: there is no setting table\.rest_s; rest_s belongs under \[turn\]$"),
         ("[trun]\nrest_s = 3\n", r":1: there is no setting trun \(did you mean turn\?\)"),
         ("[camera]\nwidth_px = 3\n", r":2: camera\.width_px is 3; expected 160 to 8192"),
+        ("[camera]\nmains_hz = 55\n", r":2: camera\.mains_hz is 55; expected 50 or 60$"),
         (
             '[camera]\n# wide\nwidth_px = "wide"\n',
             r':3: camera\.width_px is "wide"; expected a whole number, 160 to 8192$',
