@@ -205,6 +205,10 @@ def _outside_mm(surface: Surface) -> tuple[float, ...]:
     return tuple(beyond * GAP_SHARE * gap_mm / OUTSIDE_MM[-1] for beyond in OUTSIDE_MM)
 
 
+LEAST_HUE = 1e-3
+"""Distance from grey, in log units, below which a colour is none."""
+
+
 @dataclass(frozen=True, eq=False)
 class TopPlane:
     """The plane of the discs' tops as colours relative to paper, (rows, columns, 3), float32, one pixel per millimetre.
@@ -219,6 +223,11 @@ class TopPlane:
     def channels(self) -> FloatImage:
         """The same by channel, (3, pixels)."""
         return np.ascontiguousarray(self.colours.reshape(-1, 3).T)
+
+    @cached_property
+    def is_colourless(self) -> bool:
+        """Whether the picture is black and white, as of a camera at night."""
+        return float(np.abs(self.colours[..., :2]).max(initial=0.0)) < LEAST_HUE
 
     def at(self, points_mm: FloatArray) -> FloatImage:
         """Return the interpolated colours, (..., 3), at points of the plane, (..., 2)."""

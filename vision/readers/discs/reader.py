@@ -293,6 +293,9 @@ class DiscReader:
                     seen, centres_mm = _colours_and_centres(own)
                     unlike = np.array(seen) - light.discs_at(centres_mm, player, level)[0]
                     expected, off = expected + median(unlike, axis=0), np.zeros(3)
+                elif plane.is_colourless:
+                    # discs that differ from the board by their hue may be as bright
+                    off = np.full(3, np.inf)
                 alike = [fit.spread for fit in own] or [one.fit.spread for one in sure] or [np.zeros(3)]
                 contrast = finder.contrasts(plane, bare, expected, off, median(np.array(alike), axis=0))
                 faintest = np.minimum(faintest, contrast)

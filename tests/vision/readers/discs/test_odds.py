@@ -179,6 +179,12 @@ def test_a_square_on_which_a_disc_would_not_stand_out_is_not_surely_empty() -> N
     assert not nothing[1]
 
 
+def test_in_black_and_white_no_square_is_surely_empty_before_discs_are_seen() -> None:
+    grey = cv2.cvtColor(cv2.cvtColor(picture_of((), POSE), cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+    seen = DiscReader(BOARD, LOOKS).read(view_of(np.asarray(grey, dtype=np.uint8), POSE), BOARD.places, {})
+    assert [seen[place].log_odds for place in BOARD.places] == [0.0] * len(BOARD.places)
+
+
 def test_a_top_with_a_large_patch_of_a_foreign_colour_is_unlikely_to_be_a_disc(seen: dict[str, DiscSighting]) -> None:
     image = picture_of(STANDING, POSE)
     x, y = BOARD.centre_mm("c4")
