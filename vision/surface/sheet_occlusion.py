@@ -504,6 +504,8 @@ class SheetOcclusionSettings:
     """Share of the cells that are less clear than those."""
     diluted: float = 2.5
     """The most standard deviations by which a pen's ink stands out under a lamp's reflection. Higher: more certain."""
+    colourless: float = 2.0
+    """The same in a black-and-white picture, as of a camera at night. Higher: more certain; lower: cells are hidden."""
     least_step_of_pens: float = 0.03
     """The least noise of a sheet that is filled with pens, where light is not strong: pale pens absorb no more than
     printed lines. Higher: more cells count as unseen in haze.
@@ -633,6 +635,9 @@ class SheetOcclusionDetector:
             # white light dilutes the colours of pens
             diluted = plan.cells.shares_of(lamp) > _SETTINGS.light_share
             clearness = np.where(diluted, np.minimum(clearness, _SETTINGS.diluted), clearness)
+            blue, green, red = np.moveaxis(view.colours, -1, 0)
+            if np.array_equal(blue, green) and np.array_equal(green, red):
+                clearness = np.minimum(clearness, _SETTINGS.colourless)
         cells = {"clearness": clearness, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 

@@ -79,6 +79,13 @@ def test_a_grey_camera_reads_games_that_need_no_colour(game: str) -> None:
         assert sum(a != b for a, b in right) <= 1
 
 
+def test_in_black_and_white_no_cell_that_may_hold_a_pens_ink_is_certain() -> None:
+    grey = cv2.cvtColor(cv2.cvtColor(picture("blokus-dice"), cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+    reading = read("blokus-dice", np.asarray(grey, dtype=np.uint8))
+    assert reading.hindrances
+    assert max(one.best[1] for one in reading.places.values()) < 0.99
+
+
 @pytest.mark.parametrize("slope", [-1.0, 0.5])
 def test_a_hard_shadow_across_a_sheet_is_not_read_as_writing(slope: float) -> None:
     lit = picture("number-drop")
