@@ -244,7 +244,7 @@ def test_a_table_that_is_not_located_is_reported_with_the_markers_found(
     run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]
 ) -> None:
     save_appearance(LOOKS, tmp_path / "looks.json")
-    plain = np.full((540, 960, 3), 120, dtype=np.uint8)
+    plain = np.random.default_rng(1).normal(120, 3, (540, 960, 3)).astype(np.uint8)
     cv2.imwrite("table.png", plain)
     given = ("read", "table.png", "--calibration", pictures.calibration, *looks, "--debug-image", "seen.png")
     assert (result := run(*given)).exit_code == 1, result.stderr
