@@ -123,6 +123,12 @@ class Clarity:
         return as_grey(self.image)
 
     @cached_property
+    def is_colourless(self) -> bool:
+        """Whether the picture is black and white, as of a camera at night."""
+        part = self.image[::8, ::8]
+        return part.ndim == 2 or bool((part == part[..., :1]).all())
+
+    @cached_property
     def mean_level(self) -> float:
         """The mean grey level."""
         return float(cv2.mean(self.grey)[0])

@@ -244,7 +244,17 @@ class SurfaceReader:
     def _clearness(self, stages: Stages) -> dict[str, float]:
         """Return by how many standard deviations ink would stand out from the noise on each place of a sheet."""
         found = stages.evidence.places.get("clearness")
-        return {} if found is None else dict(zip(self.surface.places, found.tolist(), strict=True))
+        if found is None:
+            return {}
+        pieces = self.surface.pieces
+        if (
+            isinstance(pieces, Ink)
+            and pieces.colours
+            and (stages.view.clarity or Clarity(stages.view.image)).is_colourless
+        ):
+            # pale pens look like paper
+            found = np.minimum(found, UNSEEN)
+        return dict(zip(self.surface.places, found.tolist(), strict=True))
 
     def _unseen(self, stages: Stages, clearness: Mapping[str, float]) -> dict[str, HindranceKind]:
         """Return the places without anything certain on which nothing would be seen, and why."""

@@ -496,16 +496,14 @@ class SheetOcclusionSettings:
     the noise. Higher: more cells at the rim of strong light count as unseen.
     """
     faint_ink_of_pens: float = 0.22
-    """The same on a sheet that is filled with pens, whose bare cells show at least 0.85 of that; what is thin enough to
-    show a part of the lines hides ink. Higher: more cells in uneven light count as unseen. Set on virtual pictures of
-    pale cloth and fur.
+    """The same as a share of the usual line of a sheet that is filled with pens: what is thin enough to show a part of
+    the lines hides ink. Higher: more cells in uneven light count as unseen. Set on virtual pictures of pale cloth and
+    fur.
     """
     clearest_share: float = 0.9
     """Share of the cells that are less clear than those."""
     diluted: float = 2.5
     """The most standard deviations by which a pen's ink stands out under a lamp's reflection. Higher: more certain."""
-    colourless: float = 2.0
-    """The same in a black-and-white picture, as of a camera at night. Higher: more certain; lower: cells are hidden."""
     least_step_of_pens: float = 0.03
     """The least noise of a sheet that is filled with pens, where light is not strong: pale pens absorb no more than
     printed lines. Higher: more cells count as unseen in haze.
@@ -623,9 +621,11 @@ class SheetOcclusionDetector:
             )
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
-        # the edges of filled cells are no measure of how clear lines are
-        clear = lines.depth[lines.seen] if len(plan.pens_deg) else lines.shown
-        clearest = float(quantile(clear, _SETTINGS.clearest_share)) if clear.size else 0.0
+        # the edges of filled cells are no measure of how clear lines are, nor are the thick lines around a part
+        clear, share = lines.shown, _SETTINGS.clearest_share
+        if len(plan.pens_deg):
+            clear, share = lines.depth[lines.seen], 0.5
+        clearest = float(quantile(clear, share)) if clear.size else 0.0
         least = np.where(glare | (not len(plan.pens_deg)), _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
         faint = _SETTINGS.faint_ink_of_pens if len(plan.pens_deg) else _SETTINGS.faint_ink
         least = np.maximum(least, faint * clearest)
@@ -635,9 +635,6 @@ class SheetOcclusionDetector:
             # white light dilutes the colours of pens
             diluted = plan.cells.shares_of(lamp) > _SETTINGS.light_share
             clearness = np.where(diluted, np.minimum(clearness, _SETTINGS.diluted), clearness)
-            blue, green, red = np.moveaxis(view.colours, -1, 0)
-            if np.array_equal(blue, green) and np.array_equal(green, red):
-                clearness = np.minimum(clearness, _SETTINGS.colourless)
         cells = {"clearness": clearness, "glare": glare.astype(np.float64)}
         return SurfaceEvidence(tuple(found), cells, are_lines_seen=lines.are_seen)
 
