@@ -246,12 +246,8 @@ class SurfaceReader:
         found = stages.evidence.places.get("clearness")
         if found is None:
             return {}
-        pieces = self.surface.pieces
-        if (
-            isinstance(pieces, Ink)
-            and pieces.colours
-            and (stages.view.clarity or Clarity(stages.view.image)).is_colourless
-        ):
+        pieces, clarity = self.surface.pieces, stages.view.clarity or Clarity(stages.view.image)
+        if isinstance(pieces, Ink) and pieces.colours and clarity.is_colourless:
             # pale pens look like paper
             found = np.minimum(found, UNSEEN)
         return dict(zip(self.surface.places, found.tolist(), strict=True))

@@ -621,14 +621,14 @@ class SheetOcclusionDetector:
             )
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         glare = plan.cells.shares_of(too_bright) > _SETTINGS.light_share
-        # the edges of filled cells are no measure of how clear lines are, nor are the thick lines around a part
-        clear, share = lines.shown, _SETTINGS.clearest_share
         if len(plan.pens_deg):
-            clear, share = lines.depth[lines.seen], 0.5
-        clearest = float(quantile(clear, share)) if clear.size else 0.0
+            # the edges of filled cells are no measure of how clear lines are, nor are the thick lines around a part
+            depths = lines.depth[lines.seen]
+            faintest = _SETTINGS.faint_ink_of_pens * (float(quantile(depths, 0.5)) if depths.size else 0.0)
+        else:
+            faintest = _SETTINGS.faint_ink * float(quantile(lines.shown, _SETTINGS.clearest_share))
         least = np.where(glare | (not len(plan.pens_deg)), _SETTINGS.least_step, _SETTINGS.least_step_of_pens)
-        faint = _SETTINGS.faint_ink_of_pens if len(plan.pens_deg) else _SETTINGS.faint_ink
-        least = np.maximum(least, faint * clearest)
+        least = np.maximum(least, faintest)
         noise = np.maximum(lines.grain, least)
         clearness = lines.shown / noise
         if len(plan.pens_deg):
