@@ -22,9 +22,10 @@ from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
 from referee.web.access import PageSession, Role, Viewers
 from referee.web.api import LOOK_AGAIN_S
+from referee.web.fragments import picture_words
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
-from referee.web.views import parse_command_form, picture_words
+from referee.web.views import parse_command_form
 
 _PACE_S = 0.5
 """How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""

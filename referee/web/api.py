@@ -32,6 +32,7 @@ from referee.web.documents import (
     PairingRequest,
     PlacesDocument,
     PositionDocument,
+    Rendered,
     SessionDocument,
     TableDocument,
     TableDocuments,
@@ -42,6 +43,7 @@ from referee.web.documents import (
     tapped_document,
     turns_document,
 )
+from referee.web.fragments import PartsSent, TableParts, Viewer
 from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of
@@ -142,14 +144,14 @@ class PageServices:
     access: Access
     documents: TableDocuments
     history: History
+    parts: TableParts
     commands: table_port.CommandHandler
 
     @classmethod
     def of(cls, port: table_port.TablePort, access: Access) -> Self:
         """Create the services for a table."""
-        return cls(
-            port, access, TableDocuments(port), History(port), table_port.CommandHandler(port, "page", _FORBIDDEN)
-        )
+        history, commands = History(port), table_port.CommandHandler(port, "page", _FORBIDDEN)
+        return cls(port, access, TableDocuments(port), history, TableParts(port, history), commands)
 
     async def carry_out(self, session: PageSession, fields: object) -> table_port.ReplyDocument:
         """Have a command carried out and return the reply; raises HTTPException if it is refused.
@@ -176,7 +178,17 @@ class Api:
         game = {"game": "The game's number in the journal; the latest without it."}
         self.endpoints = (
             Endpoint("/api/table", self._table, Role.LOOK, "The table as it is believed to be", TableDocument),
-            Endpoint("/api/events", self._events, Role.LOOK, "The same after every change", EVENT_STREAM),
+            Endpoint(
+                "/api/events",
+                self._events,
+                Role.LOOK,
+                "The same after every change",
+                EVENT_STREAM,
+                {"version": "With parts: the version of the table that the screen shows already."},
+                texts={
+                    "parts": "The page's parts to be sent as they change, separated by commas, instead of the table."
+                },
+            ),
             Endpoint("/api/history", self._events_of, Role.LOOK, "A game's events", HistoryDocument, game),
             Endpoint(
                 "/api/history/{number:number}", self._position, Role.LOOK, "The table after an event", PositionDocument
@@ -256,11 +268,18 @@ class Api:
 
     async def _events(self, request: Request) -> Response:
         session: PageSession = request.state.session
-        return self._viewers.stream(session, self._changes(session, language_of(request)))
+        language, names = language_of(request), request.query_params.get("parts")
+        say = _whole_table
+        if names is not None:
+            viewer, version = Viewer.of(language, session), _number(request, "version") or 0
+            say = PartsSent(self._services.parts, viewer, names.split(","), version).event
+        return self._viewers.stream(session, self._changes(session, language, say))
 
-    async def _changes(self, session: PageSession, language: str) -> AsyncIterator[bytes]:
+    async def _changes(
+        self, session: PageSession, language: str, say: Callable[[Rendered], Awaitable[bytes]]
+    ) -> AsyncIterator[bytes]:
         rendered, looks = self._documents.newest(language), 0
-        yield rendered.event
+        yield await say(rendered)
         while True:
             newer: table_port.VersionedSnapshot | None = None
             try:
@@ -274,7 +293,7 @@ class Api:
             await save_seen_times_if_due(self._access)
             if newer is not None:
                 rendered = self._documents.of(newer, language)
-                yield rendered.event
+                yield await say(rendered)
             elif looks % LOOKS_KEPT_OPEN == 0:
                 yield _STILL_HERE
 
@@ -364,6 +383,10 @@ class Api:
 
     async def _openapi(self, _: Request) -> Response:
         return JSONResponse(openapi(self.endpoints))
+
+
+async def _whole_table(rendered: Rendered) -> bytes:
+    return rendered.event
 
 
 def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:

@@ -6,6 +6,7 @@ Those of the table are built once and shared by all viewers. Turns may be typed 
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
@@ -18,10 +19,11 @@ from engine.api import Game, Tapped, tapped
 from engine.errors import EngineError
 from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
+from engine.values import Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
-from referee.judge.verdict import Verdict
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say, sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, next_words, players_of, players_to_move
@@ -65,8 +67,8 @@ class TurnDocument(Document):
 class VerdictDocument(Document):
     """The current verdict. ``evidence`` is the number of the event that holds its pictures.
 
-    ``candidates`` are the turns, in notation, from which a person is asked to choose, and ``candidate_players`` the
-    player of each (empty if they are rolls).
+    ``candidates`` are the turns, in notation, from which a person is asked to choose, ``candidate_words`` describe
+    them, and ``candidate_players`` are the player of each (empty if they are rolls).
     """
 
     kind: str
@@ -75,6 +77,7 @@ class VerdictDocument(Document):
     remedy: str
     places: tuple[str, ...]
     candidates: tuple[str, ...]
+    candidate_words: tuple[str, ...]
     candidate_players: tuple[str, ...]
     evidence: int | None
 
@@ -261,19 +264,25 @@ _FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/:;,()'\"]+/)+(?=[^\s/])")
 """The folders of an absolute path, before the file's name."""
 
 
+_IN_PARTS = {"board", "lights", "players", "last_turn", "scores"}
+"""The fields of a table that a page shows only by its rendered parts."""
+
+
 @dataclass(frozen=True)
 class Rendered:
-    """A table document, its JSON, and the server-sent event that every viewer gets."""
+    """A table document, its JSON, the server-sent event of it, and the JSON of what a page needs besides its parts."""
 
     document: TableDocument
     json: bytes
     event: bytes
+    news: bytes
 
     @classmethod
     def of(cls, document: TableDocument) -> Self:
         """Serialize a document."""
         json = document.model_dump_json().encode()
-        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json))
+        news = document.model_dump_json(exclude=_IN_PARTS).encode()
+        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json), news)
 
 
 class TableDocuments:
@@ -331,7 +340,7 @@ def table_document(
         players=_players(game, snapshot, say),
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot, tell),
-        next=tell(next_words(game, snapshot)),
+        next=tell(_next(game, snapshot)),
         awaits_turn=awaits_turn and snapshot.intention is None,
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, tell),
         outcome=None if snapshot.outcome is None else tell(outcome_sentence(snapshot.outcome)),
@@ -346,6 +355,17 @@ def table_document(
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
     )
+
+
+def _next(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
+    """Say what to do next: put something right, answer a question, or what the game awaits."""
+    verdict = snapshot.verdict
+    if snapshot.outcome is None and verdict is not None:
+        if verdict.kind is VerdictKind.ILLEGAL and verdict.breaches and verdict.breaches[0].remedy:
+            return verdict.breaches[0].remedy
+        if verdict.kind is VerdictKind.AMBIGUOUS:
+            return Phrase("I am not sure. Please help me.")
+    return next_words(game, snapshot)
 
 
 def _without_folders(sentence: str) -> str:
@@ -397,9 +417,26 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, sa
         remedy="" if breach is None else say(breach.remedy),
         places=verdict.places,
         candidates=verdict.candidates,
+        candidate_words=_candidate_words(game, verdict, snapshot, say),
         candidate_players=verdict.candidate_players,
         evidence=snapshot.evidence,
     )
+
+
+def _candidate_words(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:
+    """Describe the turns or rolls to choose from; one that no longer fits the table is left as it is."""
+    players = verdict.candidate_players or (None,) * len(verdict.candidates)
+    return tuple(
+        text if player is None else _described(game, snapshot.states, text, player, say)
+        for text, player in zip(verdict.candidates, players, strict=True)
+    )
+
+
+def _described(game: Game[Any, Any], states: Sequence[Any], text: str, player: Player, say: Say) -> str:
+    for state in states:
+        with suppress(EngineError):
+            return say(game.notation.describe(game.notation.parse_turn(state, text, player)))
+    return text
 
 
 def _lights(signal: Signal) -> tuple[LightDocument, ...]:

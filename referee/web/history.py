@@ -165,6 +165,14 @@ class History:
                 return str(withdrawn.data["sentence"])
             return "" if folded.last_played is None else take_back_sentence(game, folded)
 
+    def picture_names(self, event_number: int) -> tuple[str, ...]:
+        """Return the names of an event's pictures that are still there."""
+        with self._open_journal() as journal:
+            kept = journal.evidence(event_number)
+            return tuple(
+                each.evidence.name for each in kept if each.evidence.media_type in _PICTURES and not each.left_out
+            )
+
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
         """Return a picture and its media type."""
         with self._open_journal() as journal:

@@ -20,15 +20,14 @@ from engine.registry import load
 from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
-from referee.clocks import clock_text
 from referee.commands.entries import is_draw_possible, player_counts, players_with
-from referee.judge.verdict import VerdictKind
 from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
 from referee.web.drawing.table import RINGS
+from referee.web.fragments import kind_names, picture_words
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
 
@@ -37,8 +36,6 @@ _SAID = "said"
 _SAID_S = 30
 """How long, in seconds, the browser keeps a reply for the next page."""
 _YEAR_S = 365 * 24 * 3600
-_ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
-"""The verdicts that a person may answer with "it is as drawn here"."""
 TITLE = "Tabletop Referee"
 
 
@@ -70,24 +67,11 @@ class Pages:
         )
 
     async def _table(self, request: Request) -> Response:
-        document = self._document(request)
-        evidence = await run_in_threadpool(self._pictures_of, document, language_of(request))
-        gettext = translations(language_of(request)).gettext
-        legend = [(RINGS[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]
-        words: dict[str, Any] = {"document": document, "evidence": evidence, "legend": legend, "asking": _ASKING}
-        following = _next(document, language_of(request))
-        sentence = remedy = ""
-        if document.verdict is not None:
-            sentence, remedy = document.verdict.sentence, document.verdict.remedy
-            # The remedy is already shown in large letters above.
-            if remedy and remedy == following:
-                sentence = sentence.replace(remedy, "").strip()
-            if remedy == following or remedy in sentence:
-                remedy = ""
-        left = {} if document.clock is None else document.clock.remaining_s
-        words |= {"clocks": {player: clock_text(seconds) for player, seconds in left.items()}}
-        words |= {"next": following, "sentence": sentence, "remedy": remedy, "offer": _offer(document, request)}
-        words |= {"hints_allowed": self._services.port.hints_allowed}
+        language = language_of(request)
+        gettext = translations(language).gettext
+        session: PageSession = request.state.session
+        words = await run_in_threadpool(self._services.parts.words, self._document(request), language, session)
+        words |= {"legend": [(RINGS[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
         return self._render(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
@@ -190,18 +174,6 @@ class Pages:
     def _document(self, request: Request) -> TableDocument:
         return self._services.documents.newest(language_of(request)).document
 
-    def _pictures_of(self, document: TableDocument, language: str) -> list[tuple[int, str, str]]:
-        """List the current verdict's pictures: the event's number, the picture's name, and its description."""
-        number = None if document.verdict is None else document.verdict.evidence
-        if number is None:
-            return []
-        try:
-            events = self._services.history.of_game(document.game.number, language).events
-        except HTTPException:
-            return []
-        names = next((event.evidence for event in events if event.number == number), ())
-        return [(number, name, picture_words(name, language)) for name in names]
-
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})
 
@@ -238,23 +210,25 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
         site.templates(language)
         .get_template(f"{view}.html")
         .render(
-            frame=site.frame,
-            lesser=site.lesser,
-            pairing=getattr(request.state, "pairing", None),
-            view=view,
-            here=request.url.path,
-            language=language,
-            languages=[
-                (code, name, _local(request.url.include_query_params(**{COOKIE: code})))
-                for code, name in LANGUAGES.items()
-            ],
-            session=session,
-            may_play=session.role >= Role.PLAY,
-            may_own=session.role >= Role.OWN,
-            said=unquote(request.cookies.get(_SAID, "")),
-            kinds=_kinds(language),
-            quiet=(page_options(request).quiet_hours or "").partition("-"),
-            **words,
+            {
+                "frame": site.frame,
+                "lesser": site.lesser,
+                "pairing": getattr(request.state, "pairing", None),
+                "view": view,
+                "here": request.url.path,
+                "language": language,
+                "languages": [
+                    (code, name, _local(request.url.include_query_params(**{COOKIE: code})))
+                    for code, name in LANGUAGES.items()
+                ],
+                "session": session,
+                "may_play": session.role >= Role.PLAY,
+                "may_own": session.role >= Role.OWN,
+                "said": unquote(request.cookies.get(_SAID, "")),
+                "kinds": kind_names(language),
+                "quiet": (page_options(request).quiet_hours or "").partition("-"),
+                **words,
+            }
         )
     )
     response = HTMLResponse(body, status)
@@ -298,28 +272,6 @@ def _group_in(command: dict[str, Any], name: str) -> dict[str, Any]:
     return group
 
 
-def _next(document: TableDocument, language: str) -> str:
-    """Say what to do next in the page's language: put something right, answer a question, or play."""
-    verdict = document.verdict
-    if document.outcome is None and verdict is not None:
-        if verdict.kind == VerdictKind.ILLEGAL.value and verdict.remedy:
-            return verdict.remedy
-        if verdict.kind == VerdictKind.AMBIGUOUS.value:
-            return _kinds(language)[verdict.kind]
-    playing = [player.name for player in document.players if player.to_move]
-    if document.outcome is None and playing and document.awaits_turn:
-        gettext = translations(language).gettext
-        words = gettext("%(name)s play now.") if len(playing) > 1 else gettext("%(name)s to play.")
-        return words % {"name": ", ".join(playing)}
-    return document.outcome or document.next
-
-
-def _offer(document: TableDocument, request: Request) -> str:
-    """Say who offers a draw; empty if nobody does."""
-    name = next((player.name for player in document.players if player.id == document.draw_offer), None)
-    return translations(language_of(request)).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
-
-
 def _clocks(language: str) -> list[tuple[str, str]]:
     """Return the clocks suggested when a game begins, each with its meaning; any other may be typed."""
     gettext = translations(language).gettext
@@ -332,29 +284,6 @@ def _clocks(language: str) -> list[tuple[str, str]]:
         ("hourglass 2", gettext("2 minutes each; what one uses, the others gain")),
         ("none", gettext("no clock")),
     ]
-
-
-def _kinds(language: str) -> dict[str, str]:
-    """Return the page's name for each kind of verdict."""
-    gettext = translations(language).gettext
-    return {
-        VerdictKind.SET_UP.value: gettext("Set up"),
-        VerdictKind.ACCEPTED.value: gettext("Accepted"),
-        VerdictKind.UNCHANGED.value: gettext("Nothing has changed"),
-        VerdictKind.NOT_FINISHED.value: gettext("Not finished"),
-        VerdictKind.ILLEGAL.value: gettext("Not allowed"),
-        VerdictKind.PUT_RIGHT.value: gettext("Put right"),
-        VerdictKind.AMBIGUOUS.value: gettext("Please confirm"),
-        VerdictKind.CANNOT_SEE.value: gettext("The table can't be seen"),
-    }
-
-
-def picture_words(name: str, language: str) -> str:
-    """Say what a picture such as ``before-c3`` shows."""
-    gettext = translations(language).gettext
-    when, _, place = name.partition("-")
-    words = {"before": gettext("%(place)s before"), "after": gettext("%(place)s after")}
-    return words[when] % {"place": place} if when in words and place else name
 
 
 async def _manifest(request: Request) -> Response:

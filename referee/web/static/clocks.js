@@ -50,10 +50,6 @@ export function runClocks() {
   onTable((table) => {
     clock = table.clock;
     since = performance.now();
-    document.getElementById("clock").hidden = !clock?.paused;
-    for (const button of document.querySelectorAll("[data-clock]")) {
-      button.hidden = !clock || (button.dataset.clock === "stands") !== Boolean(clock.paused);
-    }
     show();
   });
   setInterval(show, EVERY_MS);

@@ -2,7 +2,6 @@
 // While the referee can't be reached, commands wait here, over a change of page too, until they are answered or cancelled.
 import { keep, recall } from "./kept.js";
 import { onTable } from "./live.js";
-import { nextWords } from "./table.js";
 import { word } from "./words.js";
 
 // Fields needed only without this module; with it, squares are sent as "looks.c3".
@@ -82,7 +81,7 @@ export function sendCommands() {
   const answer = ({ command }, reply) => {
     const isHint = command.command === "hint" && !reply.refused;
     // A hint is for whoever is to move, who need not be who asked.
-    say(isHint && newest ? `${nextWords(newest)} ${reply.words}` : reply.words);
+    say(isHint && newest ? `${newest.next} ${reply.words}` : reply.words);
     // A refusal stays until it is closed or another command is answered; another answer, until an event after it.
     if (!reply.refused) answeredAt = reply.event_number ?? 0;
     if (isHint) document.dispatchEvent(new CustomEvent("hint", { detail: said.textContent }));

@@ -1,11 +1,10 @@
 // Squares are chosen by tapping them, or by Tab or arrows and Enter; then what stands there; as many as are wrong.
 import { onTable } from "./live.js";
 import { placeOf, squareButtons, squaresOf } from "./squares.js";
-import { draw } from "./table.js";
 import { word } from "./words.js";
 
 export function chooseSquares() {
-  const board = document.querySelector("[data-tap]");
+  const board = document.getElementById("board");
   const form = document.querySelector("[data-correct]");
   const field = form.elements.place;
   const changes = document.getElementById("changes");
@@ -57,8 +56,7 @@ export function chooseSquares() {
     changes.replaceChildren();
     askForLook();
   });
-  onTable((table) => {
-    draw(board, table.board);
+  onTable(() => {
     prepare();
     mark();
   });

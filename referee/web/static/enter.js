@@ -1,10 +1,8 @@
 // The table beside the form while somebody types, the turns that begin with what was typed, and what may be announced.
 import { onTable } from "./live.js";
-import { draw } from "./table.js";
 import { word } from "./words.js";
 
 export function offerTurns() {
-  const board = document.getElementById("board");
   const typed = document.querySelector("[list=turns]");
   const more = document.getElementById("more");
   const announcing = document.getElementById("announcing");
@@ -31,7 +29,6 @@ export function offerTurns() {
   };
   typed.addEventListener("input", offer);
   onTable((table, before) => {
-    draw(board, table.board);
     // The page already has the turns of the first document.
     if (before !== null) offer();
   });

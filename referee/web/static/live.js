@@ -1,5 +1,7 @@
-// The table as it changes: one stream of documents. While the referee is away it says since when, and shows the last one.
+// The table as it changes: one stream sends what is new, and the parts of the page to show it. While the referee is away
+// the page says since when, and shows the last table.
 import { keep, recall } from "./kept.js";
+import { morph } from "./morph.js";
 import { word } from "./words.js";
 
 const RETRY_MS = 1000;
@@ -8,7 +10,7 @@ const ANSWER_MS = 5000;
 const SILENCE_MS = 40000;
 const channel = new EventTarget();
 
-// Calls `hear(document, before)` with each document; `before` is null for the first one.
+// Calls `hear(table, before)` with each table, once its parts are in the page; `before` is null for the first one.
 export function onTable(hear) {
   channel.addEventListener("table", ({ detail }) => hear(detail.table, detail.before));
 }
@@ -21,26 +23,37 @@ function timeOf(moment) {
 
 export function follow() {
   const banner = document.getElementById("connection");
+  // The names of the parts that this page has, and the version of the table in them.
+  const { parts = "", version = 0 } = document.getElementById("parts")?.dataset ?? {};
+  const elements = () => parts.split(" ").map((name) => document.getElementById(name)).filter(Boolean);
   let newest = null;
   let heardAt = null;
   let stream = null;
   let retry;
   let silence;
 
-  const show = (table) => {
+  const show = (table, changed) => {
     const before = newest;
     newest = table;
+    for (const [name, markup] of Object.entries(changed)) {
+      const element = document.getElementById(name);
+      if (element) morph(element, markup);
+    }
     channel.dispatchEvent(new CustomEvent("table", { detail: { table, before } }));
   };
-  const keepNewest = () => heardAt !== null && keep("table", { table: newest, heardAt });
-  const hearOf = (table) => {
+  const keepNewest = () => {
+    if (heardAt === null) return;
+    const shown = Object.fromEntries(elements().map((element) => [element.id, element.outerHTML]));
+    keep("table", { table: newest, heardAt, parts: { ...recall("table")?.parts, ...shown } });
+  };
+  const hearOf = (told) => {
     heardAt = Date.now();
     clearTimeout(silence);
     silence = setTimeout(lose, SILENCE_MS);
-    if (!table) return;
-    document.documentElement.dataset.live = table.event_number;
+    if (!told) return;
+    show(told.table, told.parts);
+    document.documentElement.dataset.live = told.table.event_number;
     banner.hidden = true;
-    show(table);
   };
   const lose = () => {
     stream.close();
@@ -50,15 +63,17 @@ export function follow() {
     delete document.documentElement.dataset.live;
     keepNewest();
     const kept = recall("table");
-    if (newest === null && kept) show(kept.table);
+    if (newest === null && kept?.parts) show(kept.table, kept.parts);
     banner.textContent = kept ? word("away", { time: timeOf(kept.heardAt) }) : word("unreached");
     banner.hidden = false;
   };
   const open = () => {
     clearTimeout(retry);
     stream?.close();
-    stream = new EventSource("/api/events");
-    stream.addEventListener("table", ({ data }) => hearOf(JSON.parse(data)));
+    // The page itself shows this version; after a break it may be that of another game.
+    const shown = newest === null ? version : 0;
+    stream = new EventSource(`/api/events?${new URLSearchParams({ parts: parts.split(" ").join(), version: shown })}`);
+    stream.addEventListener("parts", ({ data }) => hearOf(JSON.parse(data)));
     stream.addEventListener("here", () => hearOf(null));
     stream.addEventListener("error", lose);
   };

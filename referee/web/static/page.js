@@ -5,26 +5,27 @@ import { sendCommands } from "./commands.js";
 import { chooseSquares } from "./correct.js";
 import { offerTurns } from "./enter.js";
 import { follow } from "./live.js";
+import { movePieces } from "./moving.js";
 import { rollByTapping } from "./rolling.js";
 import { keepSettings } from "./settings.js";
 import { playSounds } from "./sounds.js";
 import { stepThrough } from "./steps.js";
-import { showTable } from "./table.js";
 import { playByTapping } from "./tapping.js";
 import { speak } from "./voice.js";
 
 const view = document.body.className;
 
+document.documentElement.classList.add("scripted");
 keepSettings();
 sendCommands();
 // On a phone the names of the pages may be wider than the screen.
 document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 if (view === "table") {
-  showTable();
   playByTapping();
   rollByTapping();
   runClocks();
   followCamera();
+  movePieces();
   speak();
   playSounds();
 }

@@ -1,9 +1,9 @@
 // While the referee is away the table opens as it was seen last; all else always comes from the referee itself.
-const KEPT = "offline-6";
+const KEPT = "offline-7";
 const MODULES = [
-  "camera", "clocks", "commands", "correct", "enter", "kept", "live", "page", "rolling", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
+  "camera", "clocks", "commands", "correct", "enter", "idiomorph", "kept", "live", "morph", "moving", "page", "rolling", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
 ].map((name) => `/static/${name}.js`);
-const FILES = ["/offline", "/static/page.css", "/static/icon.svg", ...MODULES];
+const FILES = ["/offline", "/static/page.css", "/static/table.css", "/static/icon.svg", ...MODULES];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -30,7 +30,6 @@ export function playByTapping() {
   const panel = document.getElementById("tapping");
   if (!panel) return;
   const board = document.getElementById("board");
-  const button = document.getElementById("tap");
   const part = (name) => panel.querySelector(`[data-part="${name}"]`);
   // The newest answer, and the taps before each tap, by which it is undone; null while nobody taps.
   let now = null;
@@ -131,10 +130,11 @@ export function playByTapping() {
   };
   const prepare = squareButtons(board, (square) => afterwards(() => choose(square)));
 
-  button.hidden = false;
-  button.addEventListener("click", async () => {
+  document.addEventListener("click", async ({ target }) => {
+    if (!target.closest("[data-deed=tap]")) return;
     await afterwards(begin);
     board.scrollIntoView({ block: "nearest" });
+    squaresOf(board).find((square) => square.tabIndex === 0)?.focus({ preventScroll: true });
   });
   part("back").addEventListener("click", () => afterwards(async () => {
     lost = "";

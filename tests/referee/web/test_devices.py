@@ -297,7 +297,8 @@ def test_a_device_is_seen_as_long_as_it_follows_the_table(tmp_path: Path, monkey
     (changes,) = [
         each.answer for each in api.Api(PageServices.of(port, access)).endpoints if each.path == "/api/events"
     ]
-    request = Request({"type": "http", "headers": [], "state": {"session": session}, "app": Starlette()})
+    scope = {"type": "http", "headers": [], "query_string": b"", "state": {"session": session}, "app": Starlette()}
+    request = Request(scope)
 
     async def follow() -> None:
         stream = aiter((await changes(request)).body_iterator)

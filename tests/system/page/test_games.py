@@ -62,12 +62,17 @@ def described(phone: Any) -> list[str]:
 
 
 def drawn(phone: Any) -> str:
-    """The board on a page without its labels."""
+    """The board on a page without its labels, in a form that doesn't depend on the order of attributes."""
     return str(
         phone.locator("#board").evaluate(
             """(board) => {
                 const copy = board.cloneNode(true);
                 copy.querySelectorAll("title, desc, text").forEach((each) => each.remove());
+                for (const each of copy.querySelectorAll("*")) {
+                    const sorted = [...each.attributes].sort((one, other) => (one.name < other.name ? -1 : 1));
+                    for (const { name } of sorted) each.removeAttribute(name);
+                    for (const { name, value } of sorted) if (name !== "aria-label") each.setAttribute(name, value);
+                }
                 return copy.innerHTML;
             }"""
         )

@@ -142,7 +142,7 @@ def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visi
         assert page.locator("#verdict [name=player]").input_value() == "p2"
         rolled = replace(asked, candidates=("1,2,3,5,T",), candidate_players=())
         running.snapshots(replace(newest.snapshot, verdict=rolled))
-        expect(page.get_by_role("button", name="1,2,3,5,T")).to_be_visible()
+        expect(page.get_by_role("button", name="The dice show 1, 2, 3, 5, T.")).to_be_visible()
         assert page.locator("#verdict [name=command]").input_value() == "roll"
         assert page.locator("#verdict [name=player]").count() == 0
 

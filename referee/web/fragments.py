@@ -1,0 +1,168 @@
+"""The table's page in parts. Each is rendered once for all devices that are shown the same, and sent on a change."""
+
+import json
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from referee.clocks import clock_text
+from referee.judge.verdict import VerdictKind
+from referee.session.table_port import TablePort
+from referee.web.access import PageSession, Role
+from referee.web.documents import Rendered, TableDocument, VerdictDocument
+from referee.web.history import History
+from referee.web.languages import templates, translations
+
+PARTS = ("next", "players", "board", "over", "verdict", "offer", "hint", "actions", "standing")
+"""The parts of the table's page. Each is a template ``table/NAME.html``, of one element whose id is the name."""
+_ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
+"""The verdicts that a person may answer with "it is as drawn here"."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A language, and a session without what tells apart the devices that are shown the same."""
+
+    language: str
+    session: PageSession
+
+    @classmethod
+    def of(cls, language: str, session: PageSession) -> "Viewer":
+        """Return whom a device's table is rendered for."""
+        return cls(language, replace(session, id="", name="", csrf="", is_bearer=False))
+
+
+class TableParts:
+    """Renders the parts of the newest table, and keeps them for each kind of viewer. It is thread-safe."""
+
+    def __init__(self, port: TablePort, history: History) -> None:
+        self._game = port.game
+        self._history = history
+        self._lock = threading.Lock()
+        self._version = 0
+        self._kept: dict[Viewer, Mapping[str, str]] = {}
+
+    def kept(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str] | None:
+        """Return the parts if they have been rendered already."""
+        with self._lock:
+            return self._kept.get(viewer) if self._version == document.version else None
+
+    def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
+        """Return each part by its name, as a JSON string. It may read the journal."""
+        if (kept := self.kept(document, viewer)) is not None:
+            return kept
+        words = self.words(document, viewer.language, viewer.session)
+        environment = templates(viewer.language)
+        parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
+        with self._lock:
+            if self._version != document.version:
+                self._version, self._kept = document.version, {}
+            return self._kept.setdefault(viewer, MappingProxyType(parts))
+
+    def words(self, document: TableDocument, language: str, session: PageSession) -> dict[str, Any]:
+        """Return what the parts' templates need. It may read the journal."""
+        verdict, left = document.verdict, {} if document.clock is None else document.clock.remaining_s
+        sentence = remedy = ""
+        if verdict is not None:
+            # The remedy is already shown in large letters above.
+            shown = verdict.remedy == document.next
+            sentence = verdict.sentence.replace(verdict.remedy, "").strip() if shown else verdict.sentence
+            remedy = "" if shown or verdict.remedy in sentence else verdict.remedy
+        return {
+            "game": self._game,
+            "document": document,
+            "language": language,
+            "session": session,
+            "may_play": session.role >= Role.PLAY,
+            "may_own": session.role >= Role.OWN,
+            "here": "/",
+            "kinds": kind_names(language),
+            "asking": _ASKING,
+            "sentence": sentence,
+            "remedy": remedy,
+            "answers": [] if verdict is None else _answers(verdict, language),
+            "evidence": [] if verdict is None else self._evidence(verdict, language),
+            "clocks": {player: clock_text(seconds) for player, seconds in left.items()},
+            "offer": _offer(document, language),
+        }
+
+    def _evidence(self, verdict: VerdictDocument, language: str) -> list[tuple[int, str, str]]:
+        """List a verdict's pictures: the event's number, the picture's name, and what it shows."""
+        if verdict.evidence is None:
+            return []
+        try:
+            names = self._history.picture_names(verdict.evidence)
+        except HTTPException:
+            return []
+        return [(verdict.evidence, name, picture_words(name, language)) for name in names]
+
+
+class PartsSent:
+    """The parts that one screen shows: it is sent those that have changed since.
+
+    ``names`` are the parts it shows; others are ignored. ``version`` is that of the table it shows already, or 0.
+    """
+
+    def __init__(self, parts: TableParts, viewer: Viewer, names: Collection[str], version: int) -> None:
+        self._parts = parts
+        self._viewer = viewer
+        self._names = [name for name in PARTS if name in names]
+        self._shown_version = version
+        self._sent: Mapping[str, str] = {}
+
+    async def event(self, rendered: Rendered) -> bytes:
+        """Return the server-sent event that brings the screen up to date."""
+        document, viewer = rendered.document, self._viewer
+        parts = self._parts.kept(document, viewer)
+        if parts is None:
+            parts = await run_in_threadpool(self._parts.of, document, viewer)
+        is_shown = document.version == self._shown_version
+        changed = [] if is_shown else [name for name in self._names if self._sent.get(name) != parts[name]]
+        self._sent, self._shown_version = parts, 0
+        fields = ", ".join(f'"{name}": {parts[name]}' for name in changed)
+        return b'event: parts\ndata: {"table": %s, "parts": {%s}}\n\n' % (rendered.news, fields.encode())
+
+
+def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, Mapping[str, str]]]:
+    """Return the turns or rolls to choose from: each in words, with the fields of its command."""
+    if not verdict.candidate_players:
+        show = translations(language).gettext("The dice show %(faces)s.")
+        faces = [text.replace(",", ", ").replace("*", "★") for text in verdict.candidates]
+        rolls = zip(faces, verdict.candidates, strict=True)
+        return [(show % {"faces": shown}, {"command": "roll", "text": text}) for shown, text in rolls]
+    turns = zip(verdict.candidate_words, verdict.candidates, verdict.candidate_players, strict=True)
+    return [(words, {"command": "turn", "text": text, "player": player}) for words, text, player in turns]
+
+
+def _offer(document: TableDocument, language: str) -> str:
+    """Say who offers a draw; empty if nobody does."""
+    name = next((player.name for player in document.players if player.id == document.draw_offer), None)
+    return translations(language).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
+
+
+def kind_names(language: str) -> dict[str, str]:
+    """Return the page's name for each kind of verdict."""
+    gettext = translations(language).gettext
+    return {
+        VerdictKind.SET_UP.value: gettext("Set up"),
+        VerdictKind.ACCEPTED.value: gettext("Accepted"),
+        VerdictKind.UNCHANGED.value: gettext("Nothing has changed"),
+        VerdictKind.NOT_FINISHED.value: gettext("Not finished"),
+        VerdictKind.ILLEGAL.value: gettext("Not allowed"),
+        VerdictKind.PUT_RIGHT.value: gettext("Put right"),
+        VerdictKind.AMBIGUOUS.value: gettext("Please confirm"),
+        VerdictKind.CANNOT_SEE.value: gettext("The table can't be seen"),
+    }
+
+
+def picture_words(name: str, language: str) -> str:
+    """Say what a picture such as ``before-c3`` shows."""
+    gettext = translations(language).gettext
+    when, _, place = name.partition("-")
+    words = {"before": gettext("%(place)s before"), "after": gettext("%(place)s after")}
+    return words[when] % {"place": place} if when in words and place else name

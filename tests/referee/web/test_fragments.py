@@ -1,0 +1,102 @@
+"""The table's page in parts: which are rendered, for whom, and which are sent."""
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.registry import games
+from referee.commands.values import Role
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.table_port import TablePort
+from referee.web import server
+from referee.web.access import PageSession
+from referee.web.api import PageServices
+from referee.web.fragments import PARTS, PartsSent, TableParts, Viewer
+from tests.referee.web.page_table import access_of, client_of, port_of, snapshot_of
+
+PUBLISHED = Path(__file__).parents[2] / "system/page/node_modules/idiomorph/dist/idiomorph.min.js"
+PLAYING = PageSession("1", Role.PLAY, "Ann", "secret-token")
+
+
+def screen(port: TablePort, names: Sequence[str] = PARTS, version: int = 0, session: PageSession = PLAYING) -> Any:
+    """A screen: called, it returns the table and the parts that it is sent next."""
+    services = PageServices.of(port, access_of())
+    sent = PartsSent(services.parts, Viewer.of("en", session), names, version)
+
+    def told() -> tuple[dict[str, Any], dict[str, str]]:
+        data = asyncio.run(sent.event(services.documents.newest("en"))).decode().partition("data: ")[2]
+        found = json.loads(data)
+        return found["table"], found["parts"]
+
+    return told
+
+
+@pytest.mark.parametrize("name", games())
+def test_each_part_is_one_element_with_its_name_and_the_page_has_them_all(name: str) -> None:
+    port = port_of(name)
+    port.snapshots(snapshot_of(port.game))
+    table, parts = screen(port)()
+    assert tuple(parts) == PARTS
+    page = client_of(port).get("/").text
+    for part, markup in parts.items():
+        assert re.match(rf'<\w+ [^>]*id="{part}"|<\w+ id="{part}"', markup.strip())
+        assert f'id="{part}"' in page
+    assert "secret-token" not in str(parts)
+    assert "board" not in table
+
+
+def test_only_what_has_changed_is_sent() -> None:
+    port = port_of()
+    start = snapshot_of(port.game, clock=None)
+    port.snapshots(start)
+    told = screen(port)
+    told()
+    port.snapshots(replace(start, hint="Try a1."))
+    assert set(told()[1]) == {"hint"}
+    port.snapshots(
+        replace(start, hint="Try a1.", verdict=Verdict(VerdictKind.UNCHANGED, "Nothing has changed.", 0.0, 0))
+    )
+    assert set(told()[1]) == {"verdict"}
+    assert told()[1] == {}
+
+
+def test_a_screen_that_shows_the_newest_table_is_sent_none_of_it_again() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    told = screen(port, version=1)
+    table, parts = told()
+    assert (table["version"], parts) == (1, {})
+    port.snapshots(snapshot_of(port.game, 2, hint="Try a1."))
+    assert "hint" in told()[1]
+
+
+def test_a_screen_gets_the_parts_it_names_and_no_others() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    assert set(screen(port, ["board", "elsewhere"])()[1]) == {"board"}
+
+
+def test_devices_that_are_shown_the_same_share_what_is_rendered() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    services = PageServices.of(port, access_of())
+    parts, document = TableParts(port, services.history), services.documents.newest("en").document
+    first = parts.of(document, Viewer.of("en", PLAYING))
+    assert parts.of(document, Viewer.of("en", replace(PLAYING, id="2", name="Ben", csrf="other"))) is first
+    looking = parts.of(document, Viewer.of("en", replace(PLAYING, role=Role.LOOK)))
+    assert "<button" in first["actions"]
+    assert "<button" not in looking["actions"]
+
+
+def test_the_morphing_library_is_the_published_one() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("idiomorph is not installed: npm ci --ignore-scripts --prefix tests/system/page")
+    kept = (Path(server.__file__).parent / "static/idiomorph.js").read_text()
+    _, minified, export = kept.split("\n", 2)
+    assert (minified, export.strip()) == (PUBLISHED.read_text().strip(), "export { Idiomorph };")
