@@ -8,6 +8,7 @@ the part. What somebody typed is a part and no template, so it costs as much as 
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -64,6 +65,15 @@ def sentences_path(language: str) -> Path:
 def sentences(language: str) -> Say:
     """Return a function that translates the referee's English sentences; a catalogue is only loaded if it is needed."""
     return str if language == "en" else Sentences.of(sentences_path(language))
+
+
+_SHELL_COMMAND = re.compile(r" \(`?\./run [^()]*\)")
+
+
+def screen_sentences(language: str) -> Say:
+    """Return ``sentences`` without the commands in brackets, which only somebody at a terminal can type."""
+    say = sentences(language)
+    return lambda text: _SHELL_COMMAND.sub("", say(text))
 
 
 def system_language(environment: Mapping[str, str]) -> str:

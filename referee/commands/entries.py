@@ -214,6 +214,8 @@ def apply_correction(
     parts = [Phrase("{place} is {after}", place, after[place]) for place in places]
     if correction.to_move:
         parts.append(Phrase("{to_move} plays next", states[0].to_move))
+    if not belief and correction.position:
+        parts = [Phrase("the pieces are set up")]
     if not parts:
         parts = [Phrase("the position stands")]
     unchanged = tuple(place for place in game.places if place not in places) if correction.position else ()

@@ -23,6 +23,7 @@ BLOCKING_KINDS = frozenset(
 """Hindrances that keep a whole frame from being judged, whichever places they hide; but see ``blocking_hindrance``."""
 
 _EVEN = 0.5
+_OCCUPIED = "occupied"
 _DICE = "dice: "
 """Prefix of the keys, other than places, under which the faces of dice are kept."""
 
@@ -91,6 +92,17 @@ class StableView:
 
 def _in_sight(reading: Reading) -> frozenset[str]:
     return frozenset(place for place, seen in reading.places.items() if seen.hidden_by is None)
+
+
+def _sensed(place: str) -> str:
+    """Return the key under which a table's looks keep what a sensor says of a place."""
+    return f"{place}, sensed"
+
+
+def is_sensed_otherwise(shown: Mapping[str, str], place: str, look: str) -> bool:
+    """Return whether only a sensor reports this place of ``StableView.shown``, and contradicts the look."""
+    expected = EMPTY if look == EMPTY else _OCCUPIED
+    return place not in shown and shown.get(_sensed(place), expected) != expected
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:
@@ -179,7 +191,7 @@ class StabilityFilter:
                     sure[place] = look
             # A sensor may notice a change where the camera is unsure or sees nothing.
             if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
-                sure[f"{place}, sensed"] = "occupied" if seen.sensed > _EVEN else EMPTY
+                sure[_sensed(place)] = _OCCUPIED if seen.sensed > _EVEN else EMPTY
         return sure | self._certain_dice(reading)
 
     def _certain_dice(self, reading: Reading) -> dict[str, str]:

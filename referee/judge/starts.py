@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from engine.api import Game, StateT, TurnT
-from engine.values import Appearance, OptionValue
+from engine.errors import IllegalTurnError
+from engine.values import Appearance, OptionValue, Place
 
 STARTS_OPTION = "starts"
 EITHER = "either"
@@ -39,3 +40,27 @@ def set_up_states(
 def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
     """Return the appearance of the game's usual start. Raises OptionError for a bad option."""
     return game.table.appearance(game.rules.new(start_options(game, options)[0]))
+
+
+def wrong_for_start(
+    game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None, shown: Appearance
+) -> tuple[tuple[Place, ...], StateT]:
+    """Return the places that are not as in a start, and the start that is meant.
+
+    ``shown`` are the looks that are certain. A look that differs from the usual start is right if the rest could still
+    become a start, such as a block whose rolled side is up. Raises OptionError for a bad option.
+    """
+    usual = usual_appearance(game, options)
+
+    def start(looks: Appearance) -> StateT | None:
+        try:
+            return set_up_states(game, {**usual, **looks}, options, anywhere=False)[0]
+        except IllegalTurnError:
+            return None
+
+    odd = {place: shown[place] for place, look in usual.items() if shown.get(place, look) != look}
+    right = odd if start(odd) is not None else {place: look for place, look in odd.items() if start({place: look})}
+    meant = start(right)
+    if meant is None:
+        right, meant = {}, set_up_states(game, usual, options, anywhere=False)[0]
+    return tuple(place for place in odd if place not in right), meant

@@ -7,7 +7,7 @@ from typing import Generic
 from common.phrases import Phrase, capitalized, joined, without_stop
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import Appearance, Place, Player
+from engine.values import Place, Player
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands import entries
@@ -20,6 +20,7 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
 from referee.session import feed
 from referee.session.log import GameLog, note_event
+from referee.session.view import TableView
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
@@ -45,8 +46,8 @@ class _Displayed:
 class Announcer(Generic[StateT, TurnT]):
     """Publishes snapshots and remarks about events that the log has already recorded.
 
-    ``states`` returns the possible states, ``seen`` what the newest reading shows. ``time_s`` is the newest frame's and
-    is set by the session.
+    ``states`` returns the possible states, ``view`` what the table shows. ``time_s`` is the newest frame's and is set
+    by the session.
     """
 
     def __init__(
@@ -56,13 +57,14 @@ class Announcer(Generic[StateT, TurnT]):
         publish: feed.Subscriber,
         say: Callable[[str], None],
         states: Callable[[], tuple[StateT, ...]],
-        seen: Callable[[], Appearance],
+        view: Callable[[], TableView[StateT, TurnT]],
     ) -> None:
         self._game = game
         self._log = log
         self._publish = publish
         self._states = states
-        self._seen = seen
+        self._view = view
+        self._wrong: tuple[Place, ...] = ()
         self._displayed = _Displayed()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
@@ -200,6 +202,11 @@ class Announcer(Generic[StateT, TurnT]):
         snapshot = self._snapshot(self._displayed.signal, self.time_s)
         self._publish(replace(snapshot, signal=replace(snapshot.signal, sound=Sound.SILENCE)))
 
+    def show_set_up(self) -> None:
+        """Show which places are still wrong, whenever they change before the set-up is accepted."""
+        if not self._states() and self._view().set_up[0] != self._wrong:
+            self.republish()
+
     def show_trouble(self, sentence: str) -> None:
         """Show a technical problem, such as a lost camera, until ``end_trouble``; open questions stay lit."""
         self.say(sentence)
@@ -262,10 +269,14 @@ class Announcer(Generic[StateT, TurnT]):
             clock=folded.clock.face(time_s),
             intention=folded.intention,
             without_hints=folded.without_hints,
+            may_take_back=folded.offer is not None or folded.last_played is not None,
             offer=folded.offered_by,
         )
         if not states:
-            return replace(snapshot, seen=self._seen())
+            view = self._view()
+            self._wrong, start = view.set_up
+            text = self._game.notation.format_state(start)
+            return replace(snapshot, seen=view.seen, wanted=view.wanted, wrong=self._wrong, start=text)
         state = states[0]
         return replace(
             snapshot,

@@ -7,12 +7,13 @@ has changed, or while something hides the table.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
 from common.phrases import Phrase, capitalized, either, joined, listed
 from engine.api import Game, StateT, TurnT
-from engine.support.players import DRAW, describe_announcement
+from engine.support.players import DRAW, RESIGN, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.clocks import ClockFace
@@ -189,7 +190,11 @@ class TableSnapshot:
     the hint that ``signal`` lights, ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is
     ``None`` in a game without one. ``intention`` is the turn that the players are asked to play for the program.
     ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the player with an open draw
-    offer. ``seen`` is what the camera saw before the set-up was accepted; hidden places count as empty.
+    offer. ``may_take_back`` means that there is something to take back.
+
+    The rest is empty once the set-up was accepted: ``seen`` is what the camera sees, where hidden places count as
+    empty; ``wanted`` are the looks of the start that is to be set up, and ``start`` is its text; ``wrong`` are the
+    places that certainly look different.
     """
 
     game_number: int
@@ -214,7 +219,11 @@ class TableSnapshot:
     intention: Intention | None = None
     without_hints: bool = False
     offer: Player | None = None
+    may_take_back: bool = False
     seen: Appearance = field(default_factory=dict)
+    wanted: Appearance = field(default_factory=dict)
+    wrong: tuple[Place, ...] = ()
+    start: str = ""
 
 
 def next_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
@@ -224,13 +233,71 @@ def next_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
     if snapshot.intention is not None:
         return snapshot.intention.words
     if not snapshot.states:
-        return snapshot.words or snapshot.signal.words
+        return _set_up_words(game, snapshot) or snapshot.words or snapshot.signal.words
     state = snapshot.states[0]
     if to_draw := game.to_draw(state):
         return f"{capitalized(to_draw)}."
     if game.awaits_roll(state):
         return capitalized(game.notation.standing(state)[0])
     return waiting_signal(game, state).words
+
+
+_MOST_NAMED = 6
+"""The most wrong squares that are named while the pieces are set up; with more, it is plain that most are missing."""
+
+
+def _set_up_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
+    """Say what is to be set up, and which squares are still wrong; empty before the game has begun."""
+    if not snapshot.wanted:
+        return ""
+    request = Phrase("Set the pieces up as drawn.")
+    if game.has_sheets:
+        request = Phrase("Lay out empty sheets.")
+    elif game.rolled_set_up is not None:
+        request = Phrase("Set the pieces up as drawn, each with the side up that was rolled.")
+    count = len(snapshot.wrong)
+    if count == 1:
+        return _joined(request, Phrase("One square is still wrong: {place}.", snapshot.wrong[0]))
+    if count > _MOST_NAMED:
+        return _joined(request, Phrase("{count} squares are still wrong.", count))
+    if count:
+        named = listed(snapshot.wrong, "and")
+        return _joined(request, Phrase("{count} squares are still wrong: {places}.", count, named))
+    return request
+
+
+class Deed(StrEnum):
+    """What a person may do now from a screen."""
+
+    CONFIRM_SET_UP = "confirm set-up"
+    END_TURN = "end turn"
+    ROLL = "roll"
+    TAP = "tap"
+    HINT = "hint"
+    TAKE_BACK = "take back"
+    CLOCK = "clock"
+    RESIGN = "resign"
+    DRAW = "draw"
+
+
+def deeds(game: Game[Any, Any], snapshot: TableSnapshot, *, hints_allowed: bool) -> tuple[Deed, ...]:
+    """Return what a person may do now, besides beginning another game."""
+    if not snapshot.states:
+        return (Deed.CONFIRM_SET_UP,) if snapshot.start else ()
+    state, is_played = snapshot.states[0], snapshot.outcome is None
+    may_play = is_played and not game.awaits_roll(state)
+    kinds = {announcement.kind for announcement in game.rules.announcements(state)} if is_played else set()
+    possible = {
+        Deed.END_TURN: is_played,
+        Deed.ROLL: is_played and game.dice is not None and not may_play,
+        Deed.TAP: may_play and game.tapping is not None,
+        Deed.HINT: may_play and hints_allowed and not snapshot.without_hints,
+        Deed.TAKE_BACK: snapshot.may_take_back,
+        Deed.CLOCK: is_played and snapshot.clock is not None,
+        Deed.RESIGN: RESIGN in kinds,
+        Deed.DRAW: DRAW in kinds,
+    }
+    return tuple(deed for deed, is_possible in possible.items() if is_possible)
 
 
 def players_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Sequence[Player]:

@@ -79,7 +79,7 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
         self._announced: dict[commands.Announced, str] = {}
-        self._announcer = Announcer(game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen)
+        self._announcer = Announcer(game, self._log, publish, say, lambda: self.belief, lambda: self._view)
         self.tell = self._announcer.tell
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
@@ -217,6 +217,7 @@ class Service(Generic[StateT, TurnT]):
             self.begin(commands.NewGame(self._game.name, self._options), seed=seed)
             return
         self._options = dict(folded.options)
+        self._view = TableView(self._context, self._settings, self._options)
         self._belief = belief_from(self._context, self._log.events(), folded, set_up_seen=self._has_camera)
         self._time.restart()
         if folded.states:
@@ -242,7 +243,7 @@ class Service(Generic[StateT, TurnT]):
         self._options = complete.options
         self._belief = Belief()
         self._announced = {}
-        self._view = TableView(self._context, self._settings)
+        self._view = TableView(self._context, self._settings, self._options)
         self._announcer.begin()
         return Phrase(
             "Game {number} of {title} begins. {set_up_request}",
@@ -482,7 +483,10 @@ class Service(Generic[StateT, TurnT]):
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
         if trigger is not None:
-            return self._decide(stable, trigger)
+            verdicts = self._decide(stable, trigger)
+            self._announcer.show_set_up()
+            return verdicts
+        self._announcer.show_set_up()
         if not self.belief or self.finished or self._belief.fault is not None:
             return []
         question = self._view.stall_question(self._belief)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Generic
 
 from common.phrases import Phrase
@@ -17,8 +18,14 @@ from referee.judge.judge import judge
 from referee.judge.rolling import awaits_roll
 from referee.judge.sentences import BAD_LIGHT, stalled
 from referee.judge.settings import Trigger
-from referee.judge.stability import BLOCKING_KINDS, StabilityFilter, StableView, blocking_hindrance
-from referee.judge.starts import usual_appearance
+from referee.judge.stability import (
+    BLOCKING_KINDS,
+    StabilityFilter,
+    StableView,
+    blocking_hindrance,
+    is_sensed_otherwise,
+)
+from referee.judge.starts import usual_appearance, wrong_for_start
 from referee.judge.verdict import Ruling, Verdict, VerdictKind
 from referee.session.ports import ServiceSettings, TurnEnd
 from vision.frame import Frame
@@ -28,9 +35,16 @@ from vision.reading import HindranceKind, PlaceReading, Reading
 class TableView(Generic[StateT, TurnT]):
     """Follows the readings of one game until the table is at rest, and triggers each judgement once."""
 
-    def __init__(self, context: JudgeContext[StateT, TurnT], settings: ServiceSettings) -> None:
+    def __init__(
+        self,
+        context: JudgeContext[StateT, TurnT],
+        settings: ServiceSettings,
+        options: Mapping[str, OptionValue] | None = None,
+    ) -> None:
         self._context = context
         self._settings = settings
+        self._options = settings.options if options is None else options
+        self._set_up: tuple[Appearance, tuple[Place, ...], StateT] | None = None
         self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
         self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
@@ -56,6 +70,24 @@ class TableView(Generic[StateT, TurnT]):
         """What the newest frame most probably shows on each place; a hidden one counts as empty."""
         places = {} if self.reading is None else self.reading.places
         return {place: shown.best[0] if shown.hidden_by is None else EMPTY for place, shown in places.items()}
+
+    @cached_property
+    def wanted(self) -> Appearance:
+        """The looks of the game's usual start, which the players are to set up."""
+        return usual_appearance(self._context.game, self._options)
+
+    @property
+    def set_up(self) -> tuple[tuple[Place, ...], StateT]:
+        """The places that certainly don't look as in a start, as the table was last at rest, and the start meant.
+
+        No place is wrong if pieces may also start elsewhere, and none before anything was seen.
+        """
+        shown = {} if self.latest is None or self._settings.anywhere else self.latest.shown
+        if self._set_up is None or self._set_up[0] != shown:
+            wrong, start = wrong_for_start(self._context.game, self._options, shown)
+            sensed = {place for place, look in self.wanted.items() if is_sensed_otherwise(shown, place, look)}
+            self._set_up = dict(shown), self._context.in_order(sensed.union(wrong)), start
+        return self._set_up[1:]
 
     def add(self, reading: Reading) -> StableView | None:
         """Process the next reading; returns the stable view if the table is at rest."""

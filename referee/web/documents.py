@@ -25,8 +25,10 @@ from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say, sentences
+from referee.judge.verdict import Verdict
+from referee.languages import Say, screen_sentences
 from referee.naming import Names
-from referee.session.feed import TableSnapshot, looking_signal, next_words, players_of, players_to_move
+from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
@@ -116,7 +118,8 @@ class TableDocument(Document):
     ``board`` is an SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
     so a client should play it only if it also received the previous version. ``scores`` are lines that explain the
     score. ``awaits_turn`` means that ``next`` only says whose turn it is. ``draw_offer`` is the side with an open draw
-    offer.
+    offer. ``deeds`` is what a person may do now. Before the set-up, ``start`` is the text of the position that is to be
+    set up, and ``wrong`` are the places that certainly look different; empty afterwards.
     """
 
     version: int
@@ -139,6 +142,9 @@ class TableDocument(Document):
     draw_offer: str | None
     board: str
     scores: tuple[str, ...]
+    deeds: tuple[str, ...]
+    start: str
+    wrong: tuple[str, ...]
 
 
 class EventDocument(Document):
@@ -307,14 +313,14 @@ class TableDocuments:
         """Return the function that translates a sentence about the newest game, with the players' names."""
         newest = self._port.snapshots.newest
         names = {} if newest is None else newest.snapshot.names
-        return Names.of(self._port.game, names).telling(sentences(language))
+        return Names.of(self._port.game, names).telling(screen_sentences(language))
 
     def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
         """Return a snapshot's document."""
         with self._lock:
             newest = self._newest.get(language)
             if newest is None or newest.document.version != versioned.version:
-                allowed, say = self._port.hints_allowed, sentences(language)
+                allowed, say = self._port.hints_allowed, screen_sentences(language)
                 document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
                 newest = self._newest[language] = Rendered.of(document)
             return newest
@@ -354,6 +360,9 @@ def table_document(
         draw_offer=snapshot.offer,
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
+        deeds=deeds(game, snapshot, hints_allowed=hints_allowed),
+        start=snapshot.start,
+        wrong=snapshot.wrong,
     )
 
 

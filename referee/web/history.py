@@ -22,7 +22,7 @@ from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
 from referee.journal.results import KnownResults, Results, event_lines, make_record, results_in
-from referee.languages import sentences
+from referee.languages import screen_sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
 from referee.session.log import take_back_sentence
@@ -104,7 +104,7 @@ class History:
             return kept[1]
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
-        say, tell = sentences(language), Names.of(game, events[0][1].names).telling(sentences(language))
+        say, tell = screen_sentences(language), Names.of(game, events[0][1].names).telling(screen_sentences(language))
         by_number = dict(events)
         lines = tuple(
             documents.EventDocument(
@@ -143,7 +143,7 @@ class History:
             first=numbers[0],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
-            table=documents.table_document(game, versioned, hints_allowed=False, say=sentences(language)),
+            table=documents.table_document(game, versioned, hints_allowed=False, say=screen_sentences(language)),
         )
 
     def states_before_seen_roll(self) -> tuple[Any, ...]:

@@ -30,7 +30,7 @@ from referee.journal.fold import Intention
 from referee.journal.journal import BufferedJournal
 from referee.judge.stability import StableView
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
+from referee.session.feed import Deed, TableSnapshot, deeds, next_words, players_of, players_to_move
 from referee.session.ports import ServiceSettings
 from referee.session.table_port import CameraPictures, NewestFrame, SnapshotHub, TablePort, VersionedSnapshot, as_jpeg
 from referee.session.view import OpenQuestion, StallWatch, UnclearWatch, is_news
@@ -76,6 +76,7 @@ def test_every_change_is_published_once_after_it_is_recorded(table: Any, start: 
     assert [one.verdict is None for one in on.snapshots] == [True, False, True, True], "a word takes it off the show"
 
 
+DEBLOCKLE: Any = load("deblockle")
 DIABALLIK: Any = load("diaballik")
 NUMBER_DROP: Any = load("number-drop")
 TILES_TO_DRAW = NUMBER_DROP.to_draw(NUMBER_DROP.rules.new())
@@ -101,6 +102,50 @@ INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
 )
 def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:
     assert next_words(game, TableSnapshot(1, 1, Signal(Mood.WAITING, words="The signal."), 0.0, **how)) == words
+
+
+def test_the_squares_that_are_wrong_follow_the_table_while_it_is_set_up(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    usual = DEBLOCKLE.table.appearance(DEBLOCKLE.rules.new())
+    assert (on.snapshots[-1].wanted, on.snapshots[-1].wrong) == (usual, ())
+    request = "Set the pieces up as drawn, each with the side up that was rolled."
+    assert next_words(on.game, on.snapshots[-1]) == request
+    on.show({**start, "c1": start["c7"], "c7": start["c1"], "d4": "gold block, x up"}, 1)
+    assert on.snapshots[-1].wrong == ("c1", "d4", "c7")
+    assert next_words(on.game, on.snapshots[-1]) == f"{request} 3 squares are still wrong: c1, d4 and c7."
+    on.show({**start, "d4": "gold block, x up"}, 1)
+    assert on.snapshots[-1].wrong == ("d4",)
+    assert next_words(on.game, on.snapshots[-1]) == f"{request} One square is still wrong: d4."
+    on.show(dict.fromkeys(start, "empty"), 1)
+    assert next_words(on.game, on.snapshots[-1]) == f"{request} 8 squares are still wrong."
+    on.show(start, 4)
+    assert (on.snapshots[-1].wrong, on.snapshots[-1].start) == ((), "")
+    assert on.snapshots[-1].states
+
+
+def test_a_person_says_that_it_is_set_up(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    misread = {**start, "c1": "empty"}
+    on.show(misread, 4)
+    assert deeds(on.game, on.snapshots[-1], hints_allowed=True) == (Deed.CONFIRM_SET_UP,)
+    assert on.tell(Correct("Ann", position=on.snapshots[-1].start)).words == "Ann says: the pieces are set up."
+    shown = on.game.table.appearance(on.service.belief[0])
+    assert {place for place in shown if shown[place] != start[place]} == {"c1"}, "what lies there is taken as usual"
+    on.show(misread, 4)
+    assert on.snapshots[-1].signal.mood is Mood.WAITING, "the camera is not believed on c1 until it changes"
+
+
+def test_what_a_person_may_do_is_told(table_set_up: Any) -> None:
+    shown = table_set_up().snapshots[-1]
+    playing = deeds(DEBLOCKLE, shown, hints_allowed=True)
+    assert playing == (Deed.END_TURN, Deed.TAP, Deed.HINT, Deed.RESIGN, Deed.DRAW)
+    assert Deed.HINT not in deeds(DEBLOCKLE, replace(shown, without_hints=True), hints_allowed=True)
+    over = replace(shown, outcome=Outcome("gold", "teal resigned"), may_take_back=True)
+    assert deeds(DEBLOCKLE, over, hints_allowed=True) == (Deed.TAKE_BACK,)
+    rolling = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, (BLOKUS.rules.new(),))
+    assert deeds(BLOKUS, rolling, hints_allowed=True) == (Deed.END_TURN, Deed.ROLL, Deed.RESIGN)
 
 
 def test_the_players_are_those_who_play_and_move_between_set_up_and_end() -> None:

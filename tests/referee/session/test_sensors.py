@@ -11,6 +11,7 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.players import who_plays
+from hardware.lights.signals import Mood, Sound
 from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, QueuedCommand, Reply, TakeBack
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
@@ -217,7 +218,8 @@ def test_an_empty_board_is_waited_for_without_an_alarm_until_a_press(deblockle: 
     table = SensedTable(deblockle, journal, BUTTON, dict.fromkeys(start, "empty"))
     table.service.start()
     assert table.wait(10.0) == []
-    assert len(table.lamp.signals) == 1
+    assert {(signal.mood, signal.sound) for signal in table.lamp.signals} == {(Mood.LOOKING, Sound.SILENCE)}
+    assert table.service.shown is None
     assert [verdict.kind for verdict in table.press()] == [VerdictKind.ILLEGAL]
     table.carry(start)
     assert VerdictKind.SET_UP in [verdict.kind for verdict in table.wait(6.0)]

@@ -26,7 +26,7 @@ from hardware.pin_map import parse_pin
 from referee.doctor import Machine, examine
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
-from referee.languages import Sentences, sentences_path
+from referee.languages import Sentences, screen_sentences, sentences_path
 from referee.session.feed import resumed_signal, waiting_signal
 from referee.settings.configuration import load as load_settings
 from referee.wiring.plan import load_sensor_map
@@ -356,3 +356,14 @@ def test_every_finding_of_the_doctor_is_translated(tmp_path: Path) -> None:
     said = {text for each in found for text in (each.subject, each.message, each.remedy) if text}
     assert len(said) > 20
     assert {unknown for text in said for unknown in untranslated(text, *OF_OTHERS)} == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Please say what stands where and who plays next."),
+        ("de", "Bitte sage, was wo steht und wer als Nächstes dran ist."),
+    ],
+)
+def test_a_screen_shows_no_commands_for_a_terminal(language: str, said: str) -> None:
+    assert screen_sentences(language)(judge.SAY_SO) == said
