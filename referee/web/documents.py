@@ -24,8 +24,6 @@ from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.languages import Say, sentences
-from referee.judge.verdict import Verdict
 from referee.languages import Say, screen_sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move
