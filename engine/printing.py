@@ -40,14 +40,16 @@ class PrintedSheet:
 
 CROSSED, CIRCLED = "x", "o"
 """Signs that a person draws in a box."""
+ALLOWED = "."
+"""The sign of an empty box that may be marked in the next turn."""
 
 
 @dataclass(frozen=True)
 class MarkedSheet:
     """One player's sheet with the marks around and between its squares.
 
-    ``boxes`` has the mark in each box of each group, and ``lines`` the mark in each line box: CROSSED, CIRCLED, a text,
-    or an empty string. ``loops`` has the squares inside each drawn loop.
+    ``boxes`` has the mark in each box of each group, and ``lines`` the mark in each line box: CROSSED, CIRCLED,
+    ALLOWED, a text, or an empty string. ``loops`` has the squares inside each drawn loop.
     """
 
     printed: PrintedSheet

@@ -171,6 +171,26 @@ def letter_of(piece: Look) -> str:
     return "K" if is_blockade_black else piece.colour[:1].upper() or "?"
 
 
+def colour_letters(looks: Iterable[LookName], say: Callable[[str], str] = str) -> dict[str, str]:
+    """Return a short name for the colour of each piece, in the reader's language and different for each colour.
+
+    English ones are ``letter_of``; in other languages it is the first letter, with another one where two share it.
+
+    >>> colour_letters(["yellow", "green"], {"yellow": "gelb", "green": "grün"}.__getitem__)
+    {'yellow': 'Ge', 'green': 'Gr'}
+    """
+    pieces = [piece for look in looks if (piece := Look.parse(look)) and piece.colour not in _PRINTED_INK]
+    called = {piece.colour: say(piece.colour) for piece in pieces}
+    if all(colour == said for colour, said in called.items()):
+        return {piece.colour: letter_of(piece) for piece in pieces}
+    letters: dict[str, str] = {}
+    for colour, said in called.items():
+        others = {other for other in called.values() if other != said and other[:1] == said[:1]}
+        unlike = (sign for at, sign in enumerate(said) if at and all(other[at : at + 1] != sign for other in others))
+        letters[colour] = said[:1].upper() + (next(unlike, "") if others else "")
+    return letters
+
+
 class _Drawing:
     """Draws the squares of one board."""
 

@@ -26,7 +26,7 @@ from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
-from referee.web.drawing.table import RINGS
+from referee.web.drawing.table import EDGES
 from referee.web.fragments import kind_names, picture_words
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
@@ -71,7 +71,7 @@ class Pages:
         gettext = translations(language).gettext
         session: PageSession = request.state.session
         words = await run_in_threadpool(self._services.parts.words, self._document(request), language, session)
-        words |= {"legend": [(RINGS[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
+        words |= {"legend": [(EDGES[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
         return self._render(request, "table", words)
 
     async def _history(self, request: Request) -> Response:

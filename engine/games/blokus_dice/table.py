@@ -22,7 +22,7 @@ from engine.games.blokus_dice.state import (
     read_shapes_drawn,
 )
 from engine.games.blokus_dice.turns import choices, settle
-from engine.printing import CROSSED, MarkedSheet, PrintedSheet
+from engine.printing import ALLOWED, CROSSED, MarkedSheet, PrintedSheet
 from engine.support.breaches import illegal_start
 from engine.support.grid import union
 from engine.support.players import check_player, mover_after_correction
@@ -35,16 +35,23 @@ def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSh
 
 
 def marked_sheets(state: BlokusState) -> dict[Player, MarkedSheet]:
-    """Return every player's sheet, with its used shapes and strikes crossed off."""
+    """Return every player's sheet: used shapes and strikes crossed off, shapes that the dice give marked as allowed.
+
+    Only those who have still to play in this round are given any, and a strike allows others.
+    """
     sheet = state.options.sheet
     printed = print_sheet(sheet)
-    return {player: _mark_sheet(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}
+    playing = state.still_to_play() if state.dice else []
+    return {
+        player: _mark_sheet(sheet, printed, filled, state.dice if seat in playing else ())
+        for seat, (player, filled) in enumerate(zip(PLAYERS, state.sheets, strict=False))
+    }
 
 
-def _mark_sheet(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet) -> MarkedSheet:
+def _mark_sheet(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet, dice: Sequence[int]) -> MarkedSheet:
     boxes = [
-        tuple(CROSSED if filled.used >> sheet.number_of[name] & 1 else "" for name in row)
-        for row in sheet.shapes_of_row
+        tuple(CROSSED if filled.used >> sheet.number_of[name] & 1 else ALLOWED if face in dice else "" for name in row)
+        for face, row in enumerate(sheet.shapes_of_row, 1)
     ]
     if sheet.strikes:
         boxes.append(tuple(CROSSED if strike < filled.strikes else "" for strike in range(sheet.strikes)))

@@ -5,20 +5,25 @@ Presentation goes into attributes, because the page's content security policy bl
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from common.phrases import Phrase, joined
+from common.phrases import joined
 from engine.support.looks import Look
 from referee.rendering.board_picture import symbol_corners
-from referee.rendering.board_text import COLOURS, GREY, letter_of
+from referee.rendering.board_text import COLOURS, GREY
+from referee.web.drawing.scenes import BALL, is_pyramid
 
 RGB = tuple[int, int, int]
 Point = tuple[float, float]
 Element = ET.Element
 
 DARK_INK, LIGHT_INK = "#1d1710", "#fffdf6"
+RED = "#c22222"
+BALL_RIM = "#e8b23c"
 _MIDDLE_GREY = 128.0
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML forbids; with one of them in a player's name, a browser would show no drawing at all."""
@@ -107,18 +112,65 @@ def _value(value: str | float) -> str:
 
 SQUARE = 100.0
 """The side of a square in drawing units."""
-_BLOCK, _TOP = 43.0, 24.0
-"""Half the side of a block, and half the side of its top face."""
-_SYMBOL, _SIDE_SYMBOL = 20.0, 8.0
-_PYRAMIDS: Mapping[str, float] = {"large": 41.0, "medium": 31.0, "small": 22.0}
+_BASES: Mapping[str, float] = {"large": 44.0, "medium": 31.0, "small": 21.0}
 """Half the side of a pyramid's base, by size."""
-_SIZES = {"S": "small", "M": "medium", "L": "large"}
-_LEVEL = 4.5
+_RIM = 10.0
+"""How much of a pyramid shows around one of the same size on top of it."""
+_LEVEL = 3.0
 """How far above the previous pyramid each one in a stack is drawn."""
-_RUN = re.compile(r"([A-Z])([SML]+)")
 _INK = "#1c3f94"
-_BALL = Phrase("with ball")
-_SIDES: Mapping[str, Point] = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
+_GLASS = "#5b6770"
+_SIDES: Mapping[str, Point] = {"north": (0, -36), "east": (30, -6), "south": (0, 24), "west": (-30, -6)}
+"""Where a block's top shows the symbol of each side, from the block's middle."""
+_TOP_FACE = (0.0, -6.0)
+"""The middle of a block's top face."""
+_WRITTEN = frozenset({"digit", "cross"})
+"""The looks that are written with a pen."""
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_DIGITS = (
+    "M1 -30C-22 -32 -25 28 -1 30C24 30 25 -30 1 -30z",
+    "M-13 -15Q-2 -22 4 -31L1 30",
+    "M-17 -17C-14 -35 18 -34 16 -12C14 4 -8 16 -18 29Q0 24 19 28",
+    "M-15 -26C2 -36 20 -26 13 -12C10 -5 2 -3 -4 -3C8 -3 19 4 16 17C12 33 -10 32 -17 23",
+    "M6 -30Q-6 -6 -19 10Q0 8 19 8M11 -9L6 31",
+    "M16 -29Q2 -27 -11 -29L-14 -4C0 -13 18 -4 16 12C14 30 -6 34 -17 24",
+    "M12 -30C-6 -22 -18 0 -16 14C-14 32 16 34 17 14C18 -4 -10 -4 -16 12",
+    "M-17 -28Q2 -25 18 -29Q2 -8 -5 31M-11 2Q2 -1 13 0",
+    "M14 -22C4 -34 -18 -28 -14 -14C-10 -2 18 2 16 17C14 32 -16 33 -16 16C-16 2 10 -6 14 -22z",
+    "M15 -12C12 -32 -15 -33 -16 -13C-17 4 10 5 15 -12Q16 10 6 31",
+)
+"""Each digit as a line of a pen, about its middle."""
+_CROSS = "M-27 -25Q2 -3 27 26M25 -28Q-2 2 -26 26"
+_OVAL = "M10 -42C-22 -50 -45 -24 -42 4C-38 36 2 48 28 34C54 16 46 -28 6 -43"
+_STROKES: Mapping[str, str] = {
+    "red": "M-34 -22L-22 -36M-38 2L2 -38M-36 26L26 -36M-22 37L37 -22M4 38L38 4M26 37L37 26",
+    "blue": "M34 -22L22 -36M38 2L-2 -38M36 26L-26 -36M22 37L-37 -22M-4 38L-38 4M-26 37L-37 26",
+    "yellow": "M-36 -32Q0 -35 36 -31M-37 -15Q0 -18 37 -14M-36 2Q0 -1 37 2M-37 18Q0 16 36 19M-36 35Q0 32 37 35",
+    "green": "M-33 -36Q-35 0 -32 36M-16 -37Q-18 0 -15 37M1 -36Q-1 0 1 37M18 -37Q16 0 19 36M34 -36Q32 0 35 37",
+}
+"""The marker's strokes that fill a square. Each colour has a direction, for people who can't tell colours apart."""
+_ANY_STROKE = _STROKES["red"]
+
+
+class Stamps:
+    """Drawings that a picture holds once in ``defs`` and shows in many places.
+
+    ``name`` begins their ids, and has to differ between the pictures of a page.
+    """
+
+    def __init__(self, drawn: Element, name: str) -> None:
+        self._defs, self._name = add(drawn, "defs"), name
+        self._known: set[str] = set()
+
+    def put(
+        self, into: Element, what: str, draw: Callable[[Element], object], at: Point, **attributes: str | float
+    ) -> None:
+        """Show a drawing with its middle here; ``draw`` makes it when it is needed for the first time."""
+        ident = f"{self._name}-{what.replace(' ', '-')}"
+        if what not in self._known:
+            self._known.add(what)
+            draw(add(self._defs, "g", id=ident))
+        add(into, "use", href=f"#{ident}", x=at[0], y=at[1], **attributes)
 
 
 def colour_of(look: Look) -> RGB:
@@ -126,118 +178,202 @@ def colour_of(look: Look) -> RGB:
     return COLOURS.get(look.colour, GREY)
 
 
-def draw_piece(into: Element, look: Look, sides: Mapping[str, str], below: Sequence[Look]) -> None:
-    """Draw what stands on a square.
+@dataclass(frozen=True)
+class Pieces:
+    """Draws pieces into one picture. ``letters`` has the letter of each colour in the reader's language."""
 
-    ``sides`` maps compass directions to the known symbols on a block's sides. ``below`` is the whole stack, lowest
-    piece first, if it is known.
-    """
-    if look.shape in _PYRAMIDS:
-        _stack(into, below or (look,))
-    elif look.colour in {"digit", "cross"}:
-        write_ink(into, look)
-    elif look.shape.startswith("block"):
-        _block(into, look, sides)
-    else:
-        _disc(into, look)
+    stamps: Stamps
+    letters: Mapping[str, str] = field(default_factory=dict)
+
+    def piece(
+        self, into: Element, look: Look, at: Point, sides: Mapping[str, str] = _NOTHING, *, is_looped: bool = False
+    ) -> None:
+        """Draw a single piece, or what is written.
+
+        ``sides`` are the known symbols on a block's sides; ``is_looped``: a loop around several digits is drawn apart.
+        """
+        if is_pyramid(look):
+            self.stack(into, (look,), at)
+        elif look.colour in _WRITTEN:
+            self._ink(into, look, at, is_looped=is_looped)
+        elif look.shape.startswith("block"):
+            self._block(into, look, at, sides)
+        elif not look.shape:
+            self._marker(into, look, at)
+        else:
+            self._disc(into, look, at)
+
+    def _block(self, into: Element, look: Look, at: Point, sides: Mapping[str, str]) -> None:
+        self.stamps.put(into, look.piece, lambda drawn: _draw_block(drawn, colour_of(look)), at)
+        ink = ink_on(colour_of(look))
+        self._symbol(into, look.mark, (at[0] + _TOP_FACE[0], at[1] + _TOP_FACE[1]), 20, ink)
+        for side, symbol in sides.items():
+            right, down = _SIDES[side]
+            self._symbol(into, symbol, (at[0] + right, at[1] + down), 6, ink)
+
+    def _symbol(self, into: Element, symbol: str, at: Point, radius: float, ink: str) -> None:
+        self.stamps.put(into, f"{symbol} {radius:g}", lambda drawn: draw_symbol(drawn, symbol, radius), at, color=ink)
+
+    def _disc(self, into: Element, look: Look, at: Point) -> None:
+        colour = colour_of(look)
+        self.stamps.put(into, f"{look.colour} disc", lambda drawn: _draw_disc(drawn, colour), at)
+        if look.shape not in {"piece", f"piece {BALL}"}:
+            words(into, at[0], at[1] + 10, look.shape[:6], font_size=26, fill=ink_on(colour))
+
+    def ball(self, into: Element, look: Look, at: Point) -> None:
+        """Draw the ball that lies on a piece."""
+        self.stamps.put(into, f"{look.colour} ball", lambda drawn: _draw_ball(drawn, colour_of(look)), at)
+
+    def stack(
+        self, into: Element, pieces: Sequence[Look], at: Point, under: Sequence[Look] = (), *, is_signed: bool = True
+    ) -> None:
+        """Draw pyramids that stand on those ``under`` them, so that a rim of each colour shows.
+
+        If it ``is_signed``, the letter of its colour and a number for hidden pieces are added.
+        """
+        halves = _halves((*under, *pieces))[len(under) :]
+        for level, (piece, half) in enumerate(zip(pieces, halves, strict=True), len(under)):
+            name = f"{piece.colour} {half:g}"
+            draw = partial(_draw_pyramid, colour=colour_of(piece), half=half, is_clear=piece.colour == "clear")
+            self.stamps.put(into, name, draw, (at[0], at[1] - level * _LEVEL))
+        if is_signed:
+            self._stack_signs(into, (*under, *pieces), at)
+
+    def _stack_signs(self, into: Element, pieces: Sequence[Look], at: Point) -> None:
+        top, height = pieces[-1], at[1] - (len(pieces) - 1) * _LEVEL
+        owner = next((piece for piece in reversed(pieces) if piece.colour not in {"black", "clear"}), None)
+        letter = self.letters.get((owner or top).colour, "")
+        if top.colour == "black" and owner is not None:
+            add(
+                into,
+                "circle",
+                cx=at[0],
+                cy=height,
+                r=15,
+                fill=shade(colour_of(owner)),
+                stroke=LIGHT_INK,
+                stroke_width=2,
+            )
+            words(into, at[0], height + 8, letter, font_size=22, fill=ink_on(colour_of(owner)), font_weight=700)
+        elif top.colour != "clear":
+            size = 24 if top.shape != "small" else 20
+            ink = ink_on(colour_of(top))
+            words(into, at[0], height + size / 3, letter, font_size=size, fill=ink, font_weight=700)
+        if len(set(pieces)) < len(pieces) or len(pieces) > 4:
+            add(into, "circle", cx=at[0] + 34, cy=at[1] + 34, r=13, fill=DARK_INK, stroke=LIGHT_INK, stroke_width=2)
+            words(into, at[0] + 34, at[1] + 41, str(len(pieces)), font_size=20, fill=LIGHT_INK, font_weight=700)
+
+    def _ink(self, into: Element, look: Look, at: Point, *, is_looped: bool) -> None:
+        digit, _, loop = look.shape.partition(" ")
+        strokes = _CROSS if look.colour == "cross" else _DIGITS[int(digit)]
+        pen: dict[str, str | float] = {"fill": "none", "stroke_linecap": "round", "stroke_linejoin": "round"}
+        name = f"{look.colour} {digit}"
+        self.stamps.put(into, name, lambda drawn: add(drawn, "path", d=strokes, stroke=_INK, stroke_width=7, **pen), at)
+        if loop and not is_looped:
+            self.stamps.put(
+                into, "loop", lambda drawn: add(drawn, "path", d=_OVAL, stroke=RED, stroke_width=6, **pen), at
+            )
+
+    def _marker(self, into: Element, look: Look, at: Point) -> None:
+        self.stamps.put(into, f"{look.colour} marker", lambda drawn: _draw_marker(drawn, look), at)
 
 
-def stack_in(text: str, looks: Sequence[str]) -> tuple[Look, ...]:
-    """Parse a stack such as ``RLSS+KM``, lowest piece first; empty if the text isn't a stack.
-
-    >>> [look.name for look in stack_in("RLS", ("red large", "red small"))]
-    ['red large', 'red small']
-    """
-    pieces = [piece for look in looks if (piece := Look.parse(look)) is not None and piece.shape in _PYRAMIDS]
-    colours = {letter_of(piece): piece.colour for piece in pieces}
-    runs = _RUN.findall(text)
-    return tuple(Look(colours[letter], _SIZES[size]) for letter, sizes in runs if letter in colours for size in sizes)
-
-
-def write_ink(into: Element, look: Look) -> None:
-    """Draw a handwritten digit or cross."""
-    if look.colour == "cross":
-        strokes = "M-26 -26L26 26M26 -26L-26 26"
-        add(into, "path", d=strokes, stroke=_INK, stroke_width=9, stroke_linecap="round", fill="none")
-        return
-    words(into, 0, 24, look.shape.partition(" ")[0], font_size=70, fill=_INK, font_weight=600)
-
-
-def draw_symbol(into: Element, symbol: str, centre: Point, radius: float, ink: str) -> None:
-    """Draw a block's symbol, or the first letter of its name if there is no drawing for it."""
-    x, y = centre
+def draw_symbol(into: Element, symbol: str, radius: float) -> None:
+    """Draw a block's symbol in the current colour, or the first letter of its name if there is no drawing for it."""
     if symbol == "hoops":
         for step in range(3):
             angle = 2 * math.pi * step / 3
-            at = (x + 0.55 * radius * math.sin(angle), y - 0.55 * radius * math.cos(angle))
-            add(into, "circle", cx=at[0], cy=at[1], r=0.4 * radius, fill="none", stroke=ink, stroke_width=radius / 6)
+            at = {"cx": 0.55 * radius * math.sin(angle), "cy": -0.55 * radius * math.cos(angle)}
+            add(into, "circle", **at, r=0.42 * radius, fill="none", stroke="currentColor", stroke_width=radius / 5)
         return
     corners = symbol_corners(symbol)
     if corners is None:
-        words(into, x, y + 0.6 * radius, symbol[:1], font_size=1.8 * radius, fill=ink)
+        words(into, 0, 0.6 * radius, symbol[:1], font_size=1.8 * radius, fill="currentColor")
         return
-    add(into, "polygon", points=points((x + radius * right, y - radius * up) for right, up in corners), fill=ink)
+    outline = points((radius * right, -radius * up) for right, up in corners)
+    add(into, "polygon", points=outline, fill="currentColor")
 
 
-def _block(into: Element, look: Look, sides: Mapping[str, str]) -> None:
-    colour, ink = colour_of(look), ink_on(colour_of(look))
-    low, high = _BLOCK, _TOP
-    add(into, "rect", x=-low + 3, y=-low + 5, width=2 * low, height=2 * low, rx=9, fill="#000", opacity=0.3)
-    add(into, "rect", x=-low, y=-low, width=2 * low, height=2 * low, rx=9, fill=shade(colour, -0.25))
-    slopes: tuple[tuple[tuple[Point, ...], float], ...] = (
-        (((-low + 4, -low + 2), (low - 4, -low + 2), (high, -high), (-high, -high)), 0.1),
-        (((-low + 2, low - 4), (-low + 2, -low + 4), (-high, -high), (-high, high)), -0.08),
-        (((low - 4, low - 2), (-low + 4, low - 2), (-high, high), (high, high)), -0.35),
+def _draw_block(into: Element, colour: RGB) -> None:
+    """Draw a wooden cube from above and slightly in front: its top, its front below that, and a soft shadow."""
+    for grows in (7, 3):
+        side = {"x": -38 - grows + 4.0, "y": -38 - grows + 8.0, "width": 76 + 2.0 * grows, "height": 82 + 2.0 * grows}
+        add(into, "rect", **side, rx=8 + grows, fill="#000", opacity=0.13)
+    add(into, "rect", x=-39, y=-43, width=78, height=86, rx=7, fill=shade(colour, -0.42))
+    add(into, "path", d="M-39 32h78M-39 37q40 3 78 0", stroke=shade(colour, -0.55), stroke_width=1.5, fill="none")
+    add(into, "rect", x=-39, y=-44, width=78, height=76, rx=6, fill=shade(colour, 0.05))
+    grain = "M-38 -31q30 -7 76 2M-38 -14q40 9 76 -2M-38 4q26 -9 76 3M-38 18q44 8 76 -1"
+    add(into, "path", d=grain, stroke=shade(colour, -0.3), stroke_width=2, fill="none", opacity=0.35)
+    add(into, "path", d="M-38 27V-38q0 -5 5 -5H33", stroke="#fff", stroke_width=2.5, fill="none", opacity=0.45)
+
+
+def _draw_disc(into: Element, colour: RGB) -> None:
+    """Draw a disc from above and slightly in front."""
+    is_dark = ink_on(colour) == LIGHT_INK
+    for grows in (5, 1):
+        add(into, "circle", cx=4, cy=11, r=38 + grows, fill="#000", opacity=0.14)
+    edge = shade(colour, -0.6 if is_dark else -0.38)
+    add(into, "path", d="M-38 -3v9a38 38 0 0 0 76 0v-9z", fill=edge)
+    face = {"fill": shade(colour, 0.08 if is_dark else -0.03), "stroke": shade(colour, 0.3 if is_dark else -0.3)}
+    add(into, "circle", cx=0, cy=-4, r=38, **face, stroke_width=2)
+    add(
+        into, "circle", cx=0, cy=-4, r=27, fill="none", stroke=shade(colour, -0.5 if is_dark else -0.12), stroke_width=3
     )
-    for corners, lighter in slopes:
-        add(into, "polygon", points=points(corners), fill=shade(colour, lighter))
-    add(into, "rect", x=-high, y=-high, width=2 * high, height=2 * high, rx=4, fill=shade(colour, 0.16))
-    middle = (low + high) / 2
-    for side, symbol in sides.items():
-        right, down = _SIDES[side]
-        draw_symbol(into, symbol, (right * middle, down * middle), _SIDE_SYMBOL, ink)
-    draw_symbol(into, look.mark, (0, 0), _SYMBOL, ink_on(colour))
+    shine = "M-24 -20a29 29 0 0 1 21 -13"
+    add(into, "path", d=shine, stroke="#fff", stroke_width=5, stroke_linecap="round", fill="none", opacity=0.5)
 
 
-def _disc(into: Element, look: Look) -> None:
-    colour = colour_of(look)
-    rim = "#000000" if ink_on(colour) == DARK_INK else "#8a8a8a"
-    add(into, "circle", cx=3, cy=5, r=39, fill="#000", opacity=0.3)
-    add(into, "circle", cx=0, cy=0, r=39, fill=shade(colour, -0.12), stroke=rim, stroke_width=2)
-    add(into, "circle", cx=0, cy=-1, r=31, fill=shade(colour, 0.12), stroke=shade(colour, -0.3), stroke_width=3)
-    if _BALL in look.shape:
-        add(into, "circle", cx=2, cy=4, r=20, fill="#000", opacity=0.4)
-        add(into, "circle", cx=0, cy=0, r=20, fill="#f2762e", stroke=LIGHT_INK, stroke_width=4)
-        add(into, "circle", cx=-6, cy=-7, r=6, fill="#fff", opacity=0.75)
-    elif look.shape != "piece":
-        words(into, 0, 10, look.shape[:6], font_size=26, fill=ink_on(colour))
+def _draw_ball(into: Element, colour: RGB) -> None:
+    is_dark = ink_on(colour) == LIGHT_INK
+    add(into, "circle", cx=4, cy=4, r=22, fill="#000", opacity=0.35)
+    add(
+        into,
+        "circle",
+        cx=0,
+        cy=-6,
+        r=21,
+        fill=shade(colour, 0.05 if is_dark else -0.3),
+        stroke=BALL_RIM,
+        stroke_width=4,
+    )
+    for up, radius, lighter in ((-8, 16, 0.2 if is_dark else -0.12), (-10, 11, 0.34 if is_dark else 0.4)):
+        add(into, "circle", cx=-2, cy=up, r=radius, fill=shade(colour, lighter))
+    add(into, "circle", cx=-7, cy=-15, r=4.5, fill="#fff", opacity=0.95)
 
 
-def _stack(into: Element, pieces: Sequence[Look]) -> None:
-    lowest = _LEVEL * (len(pieces) - 1) / 2
-    for level, piece in enumerate(pieces):
-        _pyramid(into, piece, lowest - level * _LEVEL, is_top=level == len(pieces) - 1)
-    if len(pieces) > 1:
-        add(into, "circle", cx=25, cy=25, r=14, fill=DARK_INK, stroke=LIGHT_INK, stroke_width=2)
-        words(into, 25, 32, str(len(pieces)), font_size=20, fill=LIGHT_INK, font_weight=700)
+def _halves(pieces: Sequence[Look]) -> list[float]:
+    """Return half the side of each pyramid in a stack, narrow enough that what it stands on shows around it."""
+    halves: list[float] = []
+    room = _BASES["large"] + _RIM
+    for piece, below in zip(pieces, (None, *pieces), strict=False):
+        # Pieces of one kind hide each other.
+        rim = 0.0 if piece == below else _RIM
+        room = min(max(room - rim, 15.0), _BASES[piece.shape]) if halves else _BASES[piece.shape]
+        halves.append(room)
+    return halves
 
 
-def _pyramid(into: Element, piece: Look, y: float, *, is_top: bool) -> None:
-    half = _PYRAMIDS[piece.shape]
-    corners = ((-half, y - half), (half, y - half), (half, y + half), (-half, y + half))
-    if piece.colour == "clear":
-        add(into, "polygon", points=points(corners), fill="#fff", fill_opacity=0.45, stroke="#5b6770", stroke_width=3)
-        add(into, "path", d=path(corners[::2]) + path(corners[1::2]), stroke="#5b6770", stroke_width=2, opacity=0.7)
+def _draw_pyramid(into: Element, colour: RGB, half: float, *, is_clear: bool) -> None:
+    corners = ((-half, -half), (half, -half), (half, half), (-half, half))
+    if is_clear:
+        add(into, "polygon", points=points(corners), fill="#fff", fill_opacity=0.5, stroke=_GLASS, stroke_width=3)
+        lines = path(corners[::2]) + path(corners[1::2])
+        add(into, "path", d=lines, stroke=_GLASS, stroke_width=2, opacity=0.5)
         return
-    colour = colour_of(piece)
-    add(into, "polygon", points=points((x + 2, down + 4) for x, down in corners), fill="#000", opacity=0.3)
-    facets = zip(corners, (*corners[1:], corners[0]), (0.25, -0.1, -0.35, 0.05), strict=True)
+    under = points((x + 2, y + 5) for x, y in corners)
+    add(into, "polygon", points=under, fill="#000", opacity=0.28)
+    facets = zip(corners, (*corners[1:], corners[0]), (0.28, -0.08, -0.32, 0.08), strict=True)
     for start, end, lighter in facets:
-        add(into, "polygon", points=points((start, end, (0, y))), fill=shade(colour, lighter))
-    outline = "#8a8a8a" if piece.colour == "black" else shade(colour, -0.55)
-    add(into, "polygon", points=points(corners), fill="none", stroke=outline, stroke_width=2)
-    if is_top:
-        words(into, 0, y + 9, letter_of(piece), font_size=26, fill=ink_on(colour), font_weight=700)
+        add(into, "polygon", points=points((start, end, (0, 0))), fill=shade(colour, lighter))
+    outline = "#9a9a9a" if max(colour) < 60 else shade(colour, -0.5)
+    add(into, "polygon", points=points(corners), fill="none", stroke=outline, stroke_width=2, stroke_linejoin="round")
+
+
+def _draw_marker(into: Element, look: Look) -> None:
+    colour = colour_of(look)
+    add(into, "rect", x=-44, y=-44, width=88, height=88, rx=10, fill=shade(colour, 0.25))
+    ink = {"stroke": shade(colour, -0.12), "fill": "none", "stroke_linecap": "round"}
+    add(into, "path", d=_STROKES.get(look.colour, _ANY_STROKE), **ink, stroke_width=11, opacity=0.75)
 
 
 _SIDE, _GAP = 100.0, 26.0

@@ -1,42 +1,45 @@
 """Draws a game's table as the referee believes it to be: a wooden board with lights, or the players' sheets."""
 
+from __future__ import annotations
+
 import math
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from common.grid import PlaceGrid, column_and_row
 from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
-from engine.printing import CIRCLED, CROSSED, Box, MarkedSheet
+from engine.printing import ALLOWED, CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
-from engine.values import EMPTY, Place
+from engine.values import EMPTY, Appearance, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
+from referee.languages import Say
 from referee.naming import as_name
 from referee.rendering.board_picture import symbol_corners
-from referee.rendering.board_text import DrawnBoard, letter_of, sheets_of
+from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of
 from referee.session.feed import TableSnapshot, players_to_move
 from referee.web.drawing.pieces import (
+    DARK_INK,
     LIGHT_INK,
+    RED,
     SQUARE,
     Element,
+    Pieces,
     Point,
+    Stamps,
     add,
-    colour_of,
     draw_dice,
-    draw_piece,
-    ink_on,
     number,
     picture,
     points,
     shade,
-    stack_in,
     words,
-    write_ink,
     written,
 )
+from referee.web.drawing.scenes import BALL, Scene, is_pyramid, scene_of, set_up_scene, standing_on
 
 _LEFT, _TOP, _RIGHT, _BELOW = 60.0, 120.0, 40.0, 70.0
 """A sheet's margins around its squares, in drawing units. They hold the names of columns and rows."""
@@ -51,7 +54,6 @@ _TALL = 1.4
 _LOOP_IN = 14.0
 """The distance from a loop to the outer edge of its squares."""
 _CLOSED = "#6f6a5c"
-_RED = "#c22222"
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,16 @@ class Heading:
     is_to_move: bool
 
 
-def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: MarkedSheet | None) -> Element:
-    """Draw one sheet. Each square's id is ``place-`` followed by its name."""
+def draw_sheet(
+    board: DrawnBoard,
+    grid: PlaceGrid,
+    heading: Heading,
+    marked: MarkedSheet | None,
+    scene: Scene,
+    tell: Words,
+    name: str,
+) -> Element:
+    """Draw one sheet. Each square's id is ``place-`` followed by its name; ``name`` begins those of shared shapes."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     line_boxes = marked.printed.line_boxes if marked else ()
     right = _RIGHT + (_LINE_BOX if line_boxes else 0.0)
@@ -75,6 +85,7 @@ def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: Mar
     said = description_of({place.rpartition(".")[2]: look for place, look in here.items()})
     kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
+    pieces = Pieces(Stamps(drawn, name), tell.letters)
     edges = {"x": 4 - _LEFT, "y": 4 - _TOP, "width": wide + _LEFT + right - 8, "height": high + _TOP + below - 8}
     border = ("#b45f06", 14.0) if heading.is_to_move else ("#b9b29c", 4.0)
     add(drawn, "rect", **edges, rx=18, fill=_PAPER, stroke=border[0], stroke_width=border[1])
@@ -83,59 +94,69 @@ def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: Mar
     if heading.score is not None:
         at = wide + right - _RIGHT
         words(drawn, at, -42, str(heading.score), font_size=64, text_anchor="end")
-    _draw_squares(drawn, grid, here, board)
+    where = middles(grid)
+    _draw_squares(drawn, grid, here, board, tell)
+    inked = add(drawn, "g", class_="quiet")
+    _draw_tints(inked, scene.touched, where, _INK_TINT)
+    looped = {place for loop in (marked.loops if marked else ()) for place in loop}
+    for kind, stacks in (("piece", {place: standing_on(board, place) for place in here}), ("ghost", scene.ghosts)):
+        of = {"opacity": _FAINT} if kind == "ghost" else {}
+        for place, stack in stacks.items():
+            if stack and place in where:
+                ink = add(inked, "g", id=f"{kind}-{place}", class_=kind, **of)
+                pieces.piece(ink, stack[0], where[place], is_looped=place in looped)
+    _draw_colour_letters(inked, here, where, tell)
+    _draw_lines(inked, grid)
     red_line = marked.printed.red_line if marked else None
     if red_line is not None:
         y = high - red_line * SQUARE
-        add(drawn, "path", d=f"M-12 {number(y)}H{number(wide + 12)}", stroke=_RED, stroke_width=9)
-    inked = add(drawn, "g", class_="quiet")
-    where = middles(grid)
-    looped = {place for loop in (marked.loops if marked else ()) for place in loop}
-    for place, look in here.items():
-        piece = Look.parse(look)
-        if piece is not None:
-            _draw_look(inked, piece, *where[place], is_alone_in_a_loop=place not in looped)
+        add(inked, "path", d=f"M-12 {number(y)}H{number(wide + 12)}", stroke=RED, stroke_width=9)
     for loop in marked.loops if marked else ():
         _draw_loop(inked, loop, where)
     if marked is not None:
         _draw_line_boxes(inked, line_boxes, marked.lines, wide, high)
-        for group in groups:
-            _draw_group(inked, group, high + _BELOW)
-    draw_lights(inked, board.lights, where)
+        _draw_boxes(inked, groups, high + _BELOW)
+    draw_lights(inked, scene.lights, where)
     return drawn
 
 
-def _draw_squares(drawn: Element, grid: PlaceGrid, here: Mapping[Place, str], board: DrawnBoard) -> None:
-    wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
+def _draw_squares(drawn: Element, grid: PlaceGrid, here: Mapping[Place, str], board: DrawnBoard, tell: Words) -> None:
+    high = len(grid.rows) * SQUARE
     names = add(drawn, "g", font_size=34, fill=_NAME)
     squares = add(drawn, "g", class_="places", fill=_PAPER)
     for row, places in enumerate(grid.rows):
         words(names, -_LEFT / 2 + 4, (row + 0.5) * SQUARE + 12, column_and_row(places[0].rpartition(".")[2])[1])
         for column, place in enumerate(places):
-            at = {"x": column * SQUARE, "y": row * SQUARE, "width": SQUARE, "height": SQUARE}
+            at = {"x": column * SQUARE, "y": row * SQUARE}
             if place in board.squares and place not in board.appearance:
-                add(squares, "rect", **at, fill=_CLOSED)
+                add(squares, "rect", **at, width=SQUARE, height=SQUARE, fill=_CLOSED)
                 continue
-            piece = Look.parse(here[place])
-            is_filled = piece is not None and piece.colour not in {"digit", "cross"}
-            paint = {"fill": shade(colour_of(piece))} if piece is not None and is_filled else {}
-            add(squares, "rect", id=f"place-{place}", **at, **paint)
+            # Hundreds of squares: the page's style sheet says how large they are.
+            add(squares, "rect", id=f"place-{place}", **at, aria_label=tell.standing(place, [here[place]]))
     for column, place in enumerate(grid.rows[-1]):
         words(names, (column + 0.5) * SQUARE, high + 42, column_and_row(place.rpartition(".")[2])[0])
+
+
+def _draw_lines(into: Element, grid: PlaceGrid) -> None:
+    wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     across = "".join(f"M0 {number(row * SQUARE)}H{number(wide)}" for row in range(len(grid.rows) + 1))
     down = "".join(f"M{number(column * SQUARE)} 0V{number(high)}" for column in range(len(grid.rows[0]) + 1))
-    add(drawn, "path", class_="quiet", d=across + down, stroke=_LINE, stroke_width=3)
+    add(into, "path", d=across + down, stroke=_LINE, stroke_width=3)
 
 
-def _draw_look(into: Element, piece: Look, x: float, y: float, *, is_alone_in_a_loop: bool) -> None:
-    at = add(into, "g", transform=f"translate({number(x)} {number(y)})")
-    if piece.colour in {"digit", "cross"}:
-        write_ink(at, piece)
-        if piece.shape.endswith("circled") and is_alone_in_a_loop:
-            add(at, "circle", cx=0, cy=0, r=43, fill="none", stroke=_RED, stroke_width=6)
-        return
-    # The letter repeats the colour, for people who can't tell colours apart.
-    words(at, 0, 17, letter_of(piece), font_size=48, font_weight=700, fill=ink_on(colour_of(piece)))
+def _draw_colour_letters(into: Element, here: Mapping[Place, str], where: Mapping[Place, Point], tell: Words) -> None:
+    """Write the colour's letter once into each patch of a colour, for people who can't tell colours apart."""
+    at = {where[place]: look for place, look in here.items() if look in tell.letters}
+    while at:
+        first, look = next(iter(at.items()))
+        patch = [first]
+        for x, y in patch:
+            at.pop((x, y), None)
+            near = ((x + right * SQUARE, y + down * SQUARE) for right, down in ((1, 0), (0, 1), (-1, 0), (0, -1)))
+            patch.extend(each for each in near if at.get(each) == look and each not in patch)
+        x, y = first
+        add(into, "circle", cx=x, cy=y, r=27, fill=_PAPER, opacity=0.9)
+        words(into, x, y + 12, tell.letters[look], font_size=34, font_weight=700, fill=DARK_INK)
 
 
 def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tuple[float, float]]) -> None:
@@ -157,7 +178,7 @@ def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tup
                 ends.append((x + right * inside + along[0] * reach, y + down * inside + along[1] * reach))
             (x0, y0), (x1, y1) = ends
             sides.append(f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}")
-    add(into, "path", d="".join(sides), stroke=_RED, stroke_width=7, stroke_linecap="round", fill="none")
+    add(into, "path", d="".join(sides), stroke=RED, stroke_width=7, stroke_linecap="round", fill="none")
 
 
 def _draw_line_boxes(into: Element, printed: Sequence[str], marks: Sequence[str], wide: float, high: float) -> None:
@@ -191,41 +212,49 @@ def _groups(marked: MarkedSheet, wide: float) -> list[_PlacedGroup]:
     return placed
 
 
-def _draw_group(into: Element, group: _PlacedGroup, down: float) -> None:
-    top = down + group.top
-    words(into, group.left, top + 24, group.title, font_size=28, fill=_NAME, text_anchor="start")
-    for place, (box, mark) in enumerate(group.boxes):
-        x, y = group.left + place * (_BOX + _BOX_GAP), top + _TITLE - 8
-        add(into, "rect", x=x, y=y, width=_BOX, height=_BOX, rx=6, fill="#fff", stroke=_LINE, stroke_width=3)
-        middle = (x + _BOX / 2, y + _BOX / 2)
-        if box.shape:
-            _draw_shape(into, box.shape, *middle)
-        else:
-            words(into, middle[0], middle[1] + 13, box.words, font_size=36, fill=_NAME)
-        if mark == CROSSED:
-            reach = _BOX / 2 - 8
-            ways = "".join(
-                f"M{number(middle[0] - reach)} {number(middle[1] - turn * reach)}l{number(2 * reach)} "
-                f"{number(2 * turn * reach)}"
-                for turn in (1, -1)
-            )
-            add(into, "path", d=ways, stroke=_PEN, stroke_width=7, stroke_linecap="round")
-        elif mark == CIRCLED:
-            add(into, "circle", cx=middle[0], cy=middle[1], r=_BOX / 2 - 4, fill="none", stroke=_PEN, stroke_width=6)
-        elif mark:
-            words(into, middle[0], middle[1] + 13, mark, font_size=36, fill=_PEN, font_weight=700)
+def _draw_boxes(into: Element, groups: Sequence[_PlacedGroup], down: float) -> None:
+    """Draw the groups of boxes: what is printed in a few paths, and the marks of the pen."""
+    edges: dict[bool, list[str]] = {False: [], True: []}
+    shapes: list[str] = []
+    crosses: list[str] = []
+    printed = add(into, "g")
+    signs = add(into, "g", font_size=36, fill=_NAME)
+    for group in groups:
+        top = down + group.top
+        words(signs, group.left, top + 24, group.title, font_size=28, text_anchor="start")
+        for place, (box, mark) in enumerate(group.boxes):
+            x, y = group.left + (place + 0.5) * _BOX + place * _BOX_GAP, top + _TITLE - 8 + _BOX / 2
+            edges[mark == ALLOWED].append(_box_path(x - _BOX / 2, y - _BOX / 2, _BOX))
+            if box.shape:
+                shapes.extend(_shape_paths(box.shape, x, y))
+            else:
+                words(signs, x, y + 13, box.words)
+            if mark == CROSSED:
+                crosses.append(f"M{number(x - 25)} {number(y - 23)}q27 22 50 46m0 -48q-27 24 -51 49")
+            elif mark == CIRCLED:
+                add(signs, "circle", cx=x, cy=y, r=_BOX / 2 - 4, fill="none", stroke=_PEN, stroke_width=6)
+            elif mark != ALLOWED:
+                words(signs, x, y + 13, mark, fill=_PEN, font_weight=700)
+    for is_allowed, boxes in edges.items():
+        line: dict[str, str | float] = {"stroke": "#b45f06" if is_allowed else _LINE, "stroke_linejoin": "round"}
+        lit = {"class_": "allowed", "stroke_width": 7} if is_allowed else {"stroke_width": 3}
+        if boxes:
+            add(printed, "path", d="".join(boxes), fill=_INK_TINT if is_allowed else "#fff", **line, **lit)
+    add(printed, "path", d="".join(shapes), fill="#b3ad9a", stroke=_NAME, stroke_width=1.5)
+    add(signs, "path", d="".join(crosses), stroke=_PEN, stroke_width=6, stroke_linecap="round", fill="none")
 
 
-def _draw_shape(into: Element, shape: str, x: float, y: float) -> None:
+def _box_path(left: float, top: float, side: float) -> str:
+    return f"M{number(left)} {number(top)}h{side:g}v{side:g}h-{side:g}z"
+
+
+def _shape_paths(shape: str, x: float, y: float) -> Iterator[str]:
     rows = shape.split("/")
     left, top = x - len(rows[0]) * _UNIT / 2, y - len(rows) * _UNIT / 2
-    cells = "".join(
-        f"M{number(left + column * _UNIT)} {number(top + row * _UNIT)}h{_UNIT:g}v{_UNIT:g}h-{_UNIT:g}z"
-        for row, line in enumerate(rows)
-        for column, mark in enumerate(line)
-        if mark == "X"
-    )
-    add(into, "path", d=cells, fill="#b3ad9a", stroke=_NAME, stroke_width=1.5)
+    for row, line in enumerate(rows):
+        for column, mark in enumerate(line):
+            if mark == "X":
+                yield _box_path(left + column * _UNIT, top + row * _UNIT, _UNIT)
 
 
 FRAME = 44.0
@@ -233,31 +262,47 @@ FRAME = 44.0
 _LIGHT_WOOD, _DARK_WOOD = "#efdcb6", "#d3b180"
 _FRAME_WOOD, _FRAME_EDGE = "#5a3a20", "#3a2412"
 _NAME_INK = "#f6e9cf"
-_GRAIN_EVERY = 17.0
-_ARROW = "#12307a"
+_GRAIN_EVERY = 25.0
 
 
 @dataclass(frozen=True)
-class RingStyle:
-    """How to draw a light's ring: lengths of dashes and gaps, line width, and the sign on its badge."""
+class EdgeStyle:
+    """How to draw a light along the edges of its square: lengths of dashes and gaps, and the sign at the corner."""
 
     dashes: str
-    width: float
     sign: str
 
 
-RINGS: Mapping[LightRole, RingStyle] = MappingProxyType(
+EDGES: Mapping[LightRole, EdgeStyle] = MappingProxyType(
     {
-        LightRole.FAULT: RingStyle("15 7", 13, "!"),
-        LightRole.PUT_RIGHT: RingStyle("34 16", 10, "↩"),
-        LightRole.QUESTION: RingStyle("1 16", 12, "?"),
-        LightRole.TURN: RingStyle("none", 9, "✓"),
-        LightRole.UNFINISHED: RingStyle("30 11 4 11", 9, "…"),
-        LightRole.OPPONENT: RingStyle("22 5 5 5", 10, "▶"),
-        LightRole.HINT: RingStyle("6 6", 7, "i"),
+        LightRole.FAULT: EdgeStyle("15 7", "!"),
+        LightRole.PUT_RIGHT: EdgeStyle("34 16", "↩"),
+        LightRole.QUESTION: EdgeStyle("1 13", "?"),
+        LightRole.TURN: EdgeStyle("none", "✓"),
+        LightRole.UNFINISHED: EdgeStyle("30 11 4 11", "…"),
+        LightRole.OPPONENT: EdgeStyle("22 5 5 5", "▶"),
+        LightRole.HINT: EdgeStyle("6 6", "i"),
     }
 )
 """Each role has its own dashes and sign, so that a person who can't tell the colours apart misses nothing."""
+_WOOD_TINT, _INK_TINT = "#9dc000", "#ffe27a"
+_FAINT = 0.4
+"""How much of a piece shows that doesn't stand there."""
+
+
+@dataclass(frozen=True)
+class ArrowStyle:
+    """How to draw a way: its colour, the width of its line, and how far from a square's middle it starts and ends."""
+
+    colour: str
+    width: float
+    start: float
+    end: float
+
+
+_LAST_TURN = ArrowStyle("#24457f", 8.0, 0.0, 40.0)
+_HINT = ArrowStyle("#6a2fc4", 12.0, 26.0, 16.0)
+_BACK = ArrowStyle("#c8400a", 12.0, 30.0, 22.0)
 
 
 def middles(grid: PlaceGrid) -> dict[Place, Point]:
@@ -269,7 +314,7 @@ def middles(grid: PlaceGrid) -> dict[Place, Point]:
     }
 
 
-def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str]) -> None:
+def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str], labels: Mapping[Place, str]) -> None:
     """Draw a board's frame, squares, names and stars. Each square's id is ``place-`` followed by its name."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     edges = {"x": -FRAME, "y": -FRAME, "width": wide + 2 * FRAME, "height": high + 2 * FRAME}
@@ -281,7 +326,7 @@ def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str]) -> Non
         for column, place in enumerate(places):
             wood = _LIGHT_WOOD if (row + column) % 2 else _DARK_WOOD
             at = {"x": column * SQUARE, "y": row * SQUARE, "width": SQUARE, "height": SQUARE}
-            add(squares, "rect", id=f"place-{place}", **at, fill=wood)
+            add(squares, "rect", id=f"place-{place}", **at, fill=wood, aria_label=labels[place])
     for column, place in enumerate(grid.rows[-1]):
         words(names, (column + 0.5) * SQUARE, high + FRAME / 2 + 9, column_and_row(place)[0])
     add(
@@ -307,56 +352,67 @@ def _grain(wide: float, high: float) -> str:
 
 
 def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Point]) -> None:
-    """Draw a ring around every lit square, in the light's colour and with its role's dashes and sign."""
+    """Mark every lit square along its edges, in the light's colour and with its role's dashes and sign."""
     for place, light in most_urgent_lights(lights).items():
         if place not in where:
             continue
-        style, colour = RINGS[light.role], shade(light.colour.value)
-        x, y = where[place]
-        lit = add(
-            into,
-            "g",
-            class_=f"light {light.pattern.value.replace(',', '').replace(' ', '-')}",
-            transform=f"translate({number(x)} {number(y)})",
-        )
-        ring: dict[str, str | float] = {
-            "x": -45.0,
-            "y": -45.0,
-            "width": 90.0,
-            "height": 90.0,
-            "rx": 10.0,
-            "fill": "none",
-        }
-        add(lit, "rect", **ring, stroke="#17120c", stroke_width=style.width + 5)
+        style, colour = EDGES[light.role], shade(light.colour.value)
+        (x, y), pattern = where[place], light.pattern.value.replace(",", "").replace(" ", "-")
+        lit = add(into, "g", class_=f"light {pattern}", data_place=place)
+        edge = {"x": x - 46, "y": y - 46, "width": 92.0, "height": 92.0, "rx": 8.0}
+        add(lit, "rect", **edge, fill="none", stroke="#17120c", stroke_width=9)
         caps = "round" if style.dashes.startswith("1 ") else "butt"
-        add(
-            lit, "rect", **ring, stroke=colour, stroke_width=style.width, stroke_dasharray=style.dashes,
-            stroke_linecap=caps,
-        )  # fmt: skip
-        add(lit, "circle", cx=-34, cy=-34, r=16, fill="#17120c", stroke=colour, stroke_width=4)
-        words(lit, -34, -26, style.sign, font_size=24, font_weight=700, fill=LIGHT_INK)
+        dashed: dict[str, str | float] = {"stroke_dasharray": style.dashes, "stroke_linecap": caps}
+        add(lit, "rect", **edge, fill="none", stroke=colour, stroke_width=6, **dashed)
+        _draw_badge(lit, (x - 38, y - 38), style.sign, colour)
 
 
-def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Point]) -> None:
-    """Draw a piece's route as an arrow through the centres of these squares."""
+def _draw_badge(into: Element, at: Point, sign: str, colour: str) -> None:
+    add(into, "circle", cx=at[0], cy=at[1], r=15, fill="#17120c", stroke=colour, stroke_width=4)
+    words(into, at[0], at[1] + 8, sign, font_size=23, font_weight=700, fill=LIGHT_INK)
+
+
+def _draw_tints(into: Element, places: Iterable[Place], where: Mapping[Place, Point], tint: str) -> None:
+    """Tint the squares of the last turn."""
+    for place in places:
+        if place in where:
+            x, y = where[place]
+            square = {"x": x - 50, "y": y - 50, "width": SQUARE, "height": SQUARE}
+            add(into, "rect", class_="light turn", data_place=place, **square, fill=tint, opacity=0.55)
+
+
+def draw_arrow(
+    into: Element, route: Sequence[Place], where: Mapping[Place, Point], style: ArrowStyle, step: str = ""
+) -> None:
+    """Draw a piece's way as an arrow through the middles of these squares, with its ``step`` at the middle."""
     stops = [where[place] for place in route if place in where]
     if len(stops) < 2:
         return
-    (x0, y0), (x1, y1) = stops[-2:]
-    length = math.hypot(x1 - x0, y1 - y0) or 1.0
-    right, down = (x1 - x0) / length, (y1 - y0) / length
-    # Stop short of the centre so that the arrow doesn't cover the piece.
-    tip = (x1 - 36 * right, y1 - 36 * down)
-    neck = (tip[0] - 24 * right, tip[1] - 24 * down)
-    wings = [(neck[0] - side * 17 * down, neck[1] + side * 17 * right) for side in (1, -1)]
-    line = points([*stops[:-1], neck])
-    arrow = add(into, "g", class_="arrow", opacity=0.8)
-    for colour, width in ((LIGHT_INK, 16), (_ARROW, 9)):
-        round_ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+    start, tip = _nearer(stops[0], stops[1], style.start), _nearer(stops[-1], stops[-2], style.end)
+    head = 2.6 * style.width
+    neck = _nearer(tip, stops[-2], head)
+    right, down = (tip[0] - neck[0]) / head, (tip[1] - neck[1]) / head
+    wings = [(neck[0] - side * head * 0.7 * down, neck[1] + side * head * 0.7 * right) for side in (1, -1)]
+    line = points([start, *stops[1:-1], neck])
+    arrow = add(into, "g", class_="arrow", opacity=0.85)
+    round_ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+    for colour, width in ((LIGHT_INK, style.width + 6), (style.colour, style.width)):
+        if colour == style.colour:
+            shape = points((wings[0], tip, wings[1]))
+            outlined: dict[str, str | float] = {"stroke": LIGHT_INK, "stroke_width": 3, "stroke_linejoin": "round"}
+            add(arrow, "polygon", points=shape, fill=style.colour, **outlined)
         add(arrow, "polyline", points=line, fill="none", stroke=colour, stroke_width=width, **round_ends)
-    add(arrow, "circle", cx=stops[0][0], cy=stops[0][1], r=11, fill=_ARROW, stroke=LIGHT_INK, stroke_width=3)
-    head = points((wings[0], tip, wings[1]))
-    add(arrow, "polygon", points=head, fill=_ARROW, stroke=LIGHT_INK, stroke_width=3, stroke_linejoin="round")
+    if step:
+        (x0, y0), (x1, y1) = start, (stops[1:-1] or [neck])[0]
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        add(arrow, "circle", cx=x, cy=y, r=19, fill=style.colour, stroke=LIGHT_INK, stroke_width=3)
+        words(arrow, x, y + 9, step, font_size=26, font_weight=700, fill=LIGHT_INK)
+
+
+def _nearer(point: Point, other: Point, by: float) -> Point:
+    """Return a point moved towards another one."""
+    away = math.hypot(other[0] - point[0], other[1] - point[1]) or 1.0
+    return point[0] + (other[0] - point[0]) * by / away, point[1] + (other[1] - point[1]) * by / away
 
 
 def description_of(appearance: Mapping[Place, str]) -> str:
@@ -365,53 +421,78 @@ def description_of(appearance: Mapping[Place, str]) -> str:
     return joined((joined(standing, "; "), "."), "") if standing else Phrase("Nothing stands on it.")
 
 
-_ROUTE = re.compile(r"[a-z]\d+")
-_OTHER_WAY = re.compile(r"\|[a-z]\d+")
+@dataclass(frozen=True)
+class Words:
+    """The reader's words for what stands on squares, and the letters of the colours."""
+
+    say: Say
+    letters: Mapping[str, str]
+    _said: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, game: Game[Any, Any], say: Say) -> Self:
+        """Return the words for a game's pieces."""
+        return cls(say, colour_letters(game.looks, say))
+
+    def standing(self, place: Place, looks: Sequence[str]) -> str:
+        """Return a square's name and what stands on it, from below: ``c3: black piece``."""
+        for look in looks or (EMPTY,):
+            if look not in self._said:
+                self._said[look] = self.say(look)
+        return f"{place.rpartition('.')[2]}: {', '.join(self._said[look] for look in looks or (EMPTY,))}"
 
 
-def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Callable[[str], str] = str) -> str:
+def draw_table(
+    game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str, *,
+    ghost: Appearance | None = None, wrong: Collection[Place] | None = None,
+) -> str:  # fmt: skip
     """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
-    Each square's id is ``place-`` followed by its name. Arrows show the last turn. The squares are empty before set-up.
+    Each square's id is ``place-`` followed by its name, its label says what stands there. A piece is a group of the
+    class ``piece`` with its ``data-place``, and ``data-from`` if the last turn has moved it. Before the set-up, the
+    start position is drawn faintly; ``ghost`` is another start position, ``wrong`` are its squares to mark.
     ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
-    lights = snapshot.signal.lights
     state = snapshot.states[0] if snapshot.states else None
-    board = DrawnBoard.seen(game, {}, lights) if state is None else DrawnBoard.of(game, state, lights)
-    sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
-    pictures: list[Element] = []
-    if len(sheets) == 1:
-        title = joined((game.title, _standing(snapshot)), ": ")
-        routes = () if snapshot.last_turn is None else routes_of(snapshot.last_turn.text)
-        pictures.append(_board(board, next(iter(sheets.values())), title, _sides(game, snapshot), routes))
+    if state is None:
+        start = DrawnBoard.of(game, game.rules.new()) if ghost is None else DrawnBoard.seen(game, ghost)
+        board = DrawnBoard.seen(game, {})
+        scene = set_up_scene(start, snapshot.seen, snapshot.signal.lights, wrong)
     else:
-        marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
-        to_move = players_to_move(game, snapshot)
-        for name, grid in sheets.items():
-            called = as_name(snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
-            heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
-            pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
+        board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
+    pictures = pictures_of(game, snapshot, board, scene, Words.of(game, say))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
     if roll is not None and roll.faces:
         names = () if game.dice_names is None else game.dice_names(state)
         pictures.append(draw_dice(roll.faces, names))
-    for drawn in pictures:
-        for element in drawn.iter():
-            if element.text:
-                element.text = say(element.text)
-    return "".join(written(drawn) for drawn in pictures)
+    return "".join(translated(drawn, say) for drawn in pictures)
 
 
-def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:
-    """Parse a turn's notation into each piece's route: the squares it passed, one tuple per move.
+def pictures_of(
+    game: Game[Any, Any], snapshot: TableSnapshot, board: DrawnBoard, scene: Scene, tell: Words
+) -> list[Element]:
+    """Draw the board, or each player's sheet."""
+    state = snapshot.states[0] if snapshot.states else None
+    sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
+    if not game.has_sheets:
+        title = joined((game.title, _standing(snapshot)), ": ")
+        return [draw_board(board, next(iter(sheets.values())), title, side_symbols(game, snapshot.states), scene, tell)]
+    marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
+    to_move = players_to_move(game, snapshot)
+    pictures = []
+    for name, grid in sheets.items():
+        called = as_name(snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
+        heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
+        pictures.append(draw_sheet(board, grid, heading, marked.get(name), scene, tell, name))
+    return pictures
 
-    >>> routes_of("gold c1-b1=x-c2")
-    (('c1', 'b1', 'c2'),)
-    >>> routes_of("black a1-a2 d1*c2")
-    (('a1', 'a2'), ('d1', 'c2'))
-    """
-    moves = (tuple(_ROUTE.findall(_OTHER_WAY.sub("", word))) for word in turn.split())
-    return tuple(move for move in moves if len(move) > 1)
+
+def translated(drawn: Element, say: Say) -> str:
+    """Serialize a drawing in the reader's language."""
+    for each in drawn.iter():
+        if each.text:
+            each.text = say(each.text)
+    return written(drawn)
 
 
 def _standing(snapshot: TableSnapshot) -> str:
@@ -424,12 +505,12 @@ def _standing(snapshot: TableSnapshot) -> str:
     )
 
 
-def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> dict[Place, dict[str, str]]:
+def side_symbols(game: Game[Any, Any], states: Sequence[Any]) -> dict[Place, dict[str, str]]:
     """Return the side symbols of each block on which all possible states agree."""
     if game.side_faces is None:
         return {}
     possible: dict[Place, list[Mapping[str, str]]] = {}
-    for state in snapshot.states:
+    for state in states:
         for place, facings in game.side_faces.facings(state).items():
             possible.setdefault(place, []).extend(facings)
     return {
@@ -438,27 +519,77 @@ def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> dict[Place, dict[st
     }
 
 
-def _board(
-    board: DrawnBoard,
-    grid: PlaceGrid,
-    title: str,
-    sides: Mapping[Place, Mapping[str, str]],
-    routes: Sequence[Sequence[Place]],
-) -> Element:
+def draw_board(
+    board: DrawnBoard, grid: PlaceGrid, title: str, sides: Mapping[Place, Mapping[str, str]], scene: Scene,
+    tell: Words, name: str = "board",
+) -> Element:  # fmt: skip
+    """Draw a board with what stands on it."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     # Half of the frame's stroke lies outside its edge.
     edge = FRAME + 2
     drawn = picture("board", title, description_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
-    draw_wood(drawn, grid, board.goals)
+    pieces = Pieces(Stamps(drawn, name), tell.letters)
+    standing = {place: standing_on(board, place) for place in grid.places}
+    labels = {place: tell.standing(place, [each.name for each in stack]) for place, stack in standing.items()}
+    draw_wood(drawn, grid, board.goals, labels)
     where = middles(grid)
     over = add(drawn, "g", class_="quiet")
-    for place, (x, y) in where.items():
-        look = Look.parse(board.appearance.get(place, EMPTY))
-        if look is not None:
-            piece = add(over, "g", transform=f"translate({number(x)} {number(y)})")
-            below = stack_in(board.squares.get(place, ""), board.looks)
-            draw_piece(piece, look, sides.get(place, {}), below)
-    draw_lights(over, board.lights, where)
-    for route in routes:
-        draw_arrow(over, route, where)
+    _draw_tints(over, scene.touched, where, _WOOD_TINT)
+    for move in scene.moves:
+        draw_arrow(over, move.route, where, _LAST_TURN)
+    kept = {place: stack for place, stack in standing.items() if place not in scene.seen}
+    came = defaultdict[tuple[Place, bool], list[Place]](list)
+    for move in scene.moves:
+        came[move.route[-1], move.is_pass].append(move.route[0])
+    for kind, stacks in (("piece", kept), ("ghost", scene.ghosts), ("seen", scene.seen)):
+        for place, stack in stacks.items():
+            if stack and place in where:
+                of: dict[str, str | float] = (
+                    {"opacity": _FAINT} if kind == "ghost" or (kind == "piece" and place in scene.pale) else {}
+                )
+                group = add(over, "g", id=f"{kind}-{place}", class_=kind, data_place=place, **of)
+                moved = came if kind == "piece" else {}
+                _draw_standing(pieces, group, stack, where[place], sides.get(place, {}), moved.get((place, False), ()))
+                if BALL in stack[-1].shape:
+                    from_there = moved.get((place, True), ())
+                    of |= {"data_from": from_there[-1]} if from_there else {}
+                    ball = add(over, "g", id=f"{kind}-ball-{place}", class_=f"{kind} ball", data_place=place, **of)
+                    pieces.ball(ball, stack[-1], where[place])
+    draw_lights(over, scene.lights, where)
+    for place, sign in scene.signs.items():
+        if place in where:
+            _draw_sign(over, place, where[place], sign)
+    for step, move in enumerate(scene.hints, 1):
+        draw_arrow(over, move.route, where, _HINT, str(step) if len(scene.hints) > 1 else "")
+    for move in scene.back:
+        draw_arrow(over, move.route, where, _BACK)
     return drawn
+
+
+def _draw_standing(
+    pieces: Pieces, group: Element, stack: Sequence[Look], at: Point, sides: Mapping[str, str], came: Sequence[Place]
+) -> None:
+    """Draw what stands on a square. What ``came`` there last gets ``data-from``: the piece, or the top ones."""
+    if not is_pyramid(stack[0]):
+        if came:
+            group.set("data-from", came[-1])
+        pieces.piece(group, stack[0], at, sides)
+        return
+    # The cap of a tower comes from beside the board.
+    top = max((level for level, piece in enumerate(stack) if piece.colour != "black"), default=0)
+    from_there = dict(zip(range(top, 0, -1), reversed(came), strict=False))
+    first = min(from_there, default=len(stack))
+    pieces.stack(group, stack[:first], at, is_signed=first == len(stack))
+    for level in range(first, len(stack)):
+        ident = {"id": f"{group.get('id')}-{level}", "class_": "piece", "data_place": group.get("data-place", "")}
+        above = add(group, "g", **ident, **({"data_from": from_there[level]} if level in from_there else {}))
+        pieces.stack(above, stack[level : level + 1], at, stack[:level], is_signed=level == len(stack) - 1)
+
+
+def _draw_sign(into: Element, place: Place, at: Point, sign: str) -> None:
+    """Mark a square of the set-up that is not right yet."""
+    colour = shade(Light.for_role(place, LightRole.FAULT).colour.value)
+    marked = add(into, "g", class_="wrong", data_place=place)
+    edge = {"x": at[0] - 46, "y": at[1] - 46, "width": 92.0, "height": 92.0, "rx": 8.0}
+    add(marked, "rect", **edge, fill="none", stroke=colour, stroke_width=6, stroke_dasharray="12 8")
+    _draw_badge(marked, (at[0] + 34, at[1] - 34), sign, colour)

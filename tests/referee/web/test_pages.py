@@ -1,33 +1,25 @@
-"""The pages: complete without scripts, nothing inline, small, in every language, and the drawn board."""
+"""The pages: complete without scripts, nothing inline, small, in every language."""
 
 import json
 import re
 import runpy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from engine.registry import games, load
-from hardware.lights.signals import Light, LightRole, Mood, Signal
+from engine.registry import games
 from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.languages import LANGUAGES, sentences
-from referee.rendering.board_text import DrawnBoard
-from referee.session.feed import TableSnapshot
+from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
 from referee.web.documents import TurnsDocument
-from referee.web.drawing.pieces import stack_in
-from referee.web.drawing.table import RINGS, draw_table
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
-from tests.present import present
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 
 ROOT = Path(__file__).parents[3]
@@ -437,123 +429,3 @@ def test_a_new_game_offers_names_for_those_who_can_play_and_no_identifiers() -> 
 def port_has(port: Any) -> bool:
     """Whether the game is for various numbers of players."""
     return any(option.name == "players" for option in port.game.options)
-
-
-SVG = "{http://www.w3.org/2000/svg}"
-SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "drawing" / "screens.py"))
-
-
-def drawn_snapshot(name: str) -> TableSnapshot:
-    snapshot: TableSnapshot = SCREENS["screen_of"](name).snapshot
-    return snapshot
-
-
-def parsed(markup: str) -> ET.Element:
-    return ET.fromstring(f"<all>{markup}</all>")
-
-
-@pytest.mark.parametrize("name", games())
-def test_every_place_of_a_game_in_play_can_be_tapped(name: str) -> None:
-    snapshot = drawn_snapshot(name)
-    drawn = parsed(draw_table(load(name), snapshot))
-    ids = [found for each in drawn.iter() if (found := each.get("id"))]
-    assert sorted(ids) == sorted(f"place-{place}" for place in snapshot.appearance)
-
-
-@pytest.mark.parametrize("name", games())
-def test_every_drawing_has_a_description_and_no_inline_styles(name: str) -> None:
-    markup = draw_table(load(name), drawn_snapshot(name))
-    pictures = parsed(markup).findall(f"{SVG}svg")
-    assert pictures
-    for picture in pictures:
-        assert picture.get("role") == "img"
-        assert picture.findtext(f"{SVG}title")
-        assert picture.findtext(f"{SVG}desc")
-    assert "style=" not in markup
-
-
-@pytest.mark.parametrize("name", games())
-def test_a_table_before_its_set_up_is_drawn_empty(name: str) -> None:
-    before = TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0)
-    drawn = parsed(draw_table(load(name), before))
-    places = DrawnBoard.seen(load(name), {}).appearance
-    assert len([each for each in drawn.iter() if each.get("id")]) == len(places)
-
-
-def test_the_size_of_a_drawing_is_limited() -> None:
-    for name in games():
-        assert len(draw_table(load(name), drawn_snapshot(name)).encode()) < 75_000, name
-
-
-def test_a_name_cannot_break_out_of_the_drawing() -> None:
-    snapshot = replace(drawn_snapshot("number-drop"), names={"p1": '</text><script>alert("x")</script>'})
-    markup = draw_table(load("number-drop"), snapshot)
-    assert "<script>" not in markup
-    assert 'alert("x")' in "".join(parsed(markup).itertext())
-
-
-@pytest.mark.parametrize("sign", ["\x01", "\ufffe"])
-def test_a_sign_in_a_name_that_xml_forbids_is_replaced(sign: str) -> None:
-    snapshot = replace(drawn_snapshot("number-drop"), names={"p1": f"A{sign}B"})
-    assert "A\ufffdB" in "".join(parsed(draw_table(load("number-drop"), snapshot)).itertext())
-
-
-@pytest.mark.parametrize("role", LightRole)
-def test_a_light_differs_by_more_than_its_colour(role: LightRole) -> None:
-    snapshot = drawn_snapshot("diaballik")
-    lit = replace(snapshot, signal=Signal(Mood.WAITING, (Light.for_role("d4", role),)))
-    drawn = parsed(draw_table(load("diaballik"), lit))
-    (light,) = (each for each in drawn.iter() if each.get("class", "").startswith("light"))
-    assert "".join(light.itertext()) == RINGS[role].sign
-
-
-def test_no_two_roles_of_lights_share_dashes_or_a_mark() -> None:
-    assert len({style.dashes for style in RINGS.values()}) == len(RINGS)
-    assert len({style.sign for style in RINGS.values()}) == len(RINGS)
-
-
-def test_the_path_of_each_piece_is_an_arrow() -> None:
-    snapshot = drawn_snapshot("diaballik")
-    assert present(snapshot.last_turn).said == "black d1-d2 g1-g2"
-    drawn = parsed(draw_table(load("diaballik"), snapshot))
-    assert len([each for each in drawn.iter() if each.get("class") == "arrow"]) == 2
-
-
-def test_a_stack_is_described_from_the_lowest_piece_up() -> None:
-    looks = load("blockade").looks
-    assert [look.name for look in stack_in("CL+BMM+KS", looks)] == [
-        "clear large", "blue medium", "blue medium", "black small",
-    ]  # fmt: skip
-    assert stack_in("#", looks) == ()
-
-
-def test_only_known_side_faces_are_drawn() -> None:
-    game = load("deblockle")
-    assert game.side_faces is not None
-    known = game.rules.new()
-    appearance = game.table.appearance(known)
-    unknown = game.table.set_up(appearance)
-    parts = []
-    for state in (known, unknown):
-        snapshot = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=appearance)
-        parts.append(draw_table(game, snapshot).count("<polygon"))
-    with_sides, without = parts
-    assert with_sides > without
-
-
-def test_loops_boxes_and_lines_of_a_sheet_are_drawn() -> None:
-    game = load("number-drop")
-    assert game.marked_sheets is not None
-    snapshot = drawn_snapshot("number-drop")
-    marked = game.marked_sheets(snapshot.states[0])["p2"]
-    assert marked.loops == (("p2.c1", "p2.d1", "p2.d2", "p2.e2"),)
-    assert marked.boxes[0] == ("", "x", "", "", "")
-    assert "#c22222" in draw_table(game, snapshot)
-
-
-def test_only_a_players_name_is_not_translated() -> None:
-    snapshot = replace(drawn_snapshot("number-drop"), names={"p1": "Strikes"})
-    drawn = parsed(draw_table(load("number-drop"), snapshot, sentences("de")))
-    titles = [title.text for title in drawn.iter(f"{SVG}title")]
-    assert sum("Strikes" in str(title) for title in titles) == 1
-    assert "Strikes" not in draw_table(load("blokus-dice"), drawn_snapshot("blokus-dice"), sentences("de"))

@@ -240,12 +240,14 @@ def test_a_title_is_printed_above_the_sheet() -> None:
     assert present(GAME.sheet_file).draw(text.replace('"house"', '""')).split("\n") == drawn
 
 
-def test_used_shapes_and_strikes_are_crossed_off() -> None:
+def test_used_shapes_and_strikes_are_crossed_off_and_those_that_the_dice_give_are_marked() -> None:
     sheets = marked_sheets(playing(ONE_STRIKE, "6/6/6/6/rrr3:1"))
-    unused = (("", ""), ("",), ("",), ("", ""), ("",), ("",), ("",))
+    unused = ((".", "."), ("",), ("",), ("", ""), (".",), ("",), ("",))
     assert sheets["p1"].boxes == (*unused[:1], ("x",), *unused[2:6], ("x",))
     assert sheets["p2"].boxes == (*unused[:1], ("x",), *unused[2:])
     assert sheets["p1"].printed.closed == ("c3",)
+    rolling = GAME.notation.parse_state(f"p1 p1=-:0 p2=-:0 {ONE_STRIKE}")
+    assert not any("." in marks for sheet in marked_sheets(rolling).values() for marks in sheet.boxes)
 
 
 def test_a_sheet_without_strikes_prints_none() -> None:

@@ -1,0 +1,212 @@
+"""Small drawings: a turn to choose, one piece, a square as it may look, stacks from the side, and a finished game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from common.phrases import Phrase, capitalized
+from engine.api import Game
+from engine.errors import EngineError
+from engine.support.looks import Look
+from engine.values import LookName, Player
+from referee.languages import Say
+from referee.naming import as_name
+from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of
+from referee.session.feed import TableSnapshot
+from referee.web.drawing.pieces import (
+    DARK_INK,
+    SQUARE,
+    Element,
+    Pieces,
+    Stamps,
+    add,
+    colour_of,
+    draw_dice,
+    number,
+    picture,
+    points,
+    shade,
+    words,
+)
+from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, standing_on, written_on
+from referee.web.drawing.table import (
+    FRAME,
+    Heading,
+    Words,
+    draw_board,
+    draw_sheet,
+    pictures_of,
+    side_symbols,
+    translated,
+)
+
+_SIDES = {"large": (36.0, 62.0), "medium": (27.0, 48.0), "small": (18.0, 34.0)}
+"""Half the width and the height of a pyramid seen from the side, by size, in drawing units."""
+_STEP, _TALLEST = 13.0, 116.0
+"""How much of a pyramid shows below the next one, and the room for a stack, in drawing units."""
+_STOREY = 150.0
+_EDGE, _HEAD, _LINE = 40.0, 96.0, 44.0
+"""The margin of a picture of a game, and the room for its heading and for each line below, in drawing units."""
+_WIDE = 1000.0
+_OF_THE_TABLE = ("place-", "piece-")
+
+
+def draw_choices(
+    game: Game[Any, Any], states: Sequence[Any], candidates: Iterable[tuple[str, Player]], say: Say = str
+) -> list[str]:
+    """Draw the table after each of these turns, small and with the turn's way drawn in; dice for a roll.
+
+    A candidate is a turn's notation and its player, or a roll's and no player. Its drawing is empty if it can be
+    played in none of the ``states``. The drawings have no ids of squares, so a page can show them beside the table.
+    """
+    return [
+        _choice(game, states, text, player, say, f"choice-{order}") for order, (text, player) in enumerate(candidates)
+    ]
+
+
+def _choice(game: Game[Any, Any], states: Sequence[Any], text: str, player: Player, say: Say, name: str) -> str:
+    for state in states:
+        try:
+            if not player and game.dice is not None:
+                names = () if game.dice_names is None else game.dice_names(state)
+                return translated(draw_dice(game.dice.parse_roll(state, text).faces, names), say)
+            turn = game.notation.parse_turn(state, text, player or None)
+            after = game.rules.apply(state, turn)
+        except EngineError:
+            continue
+        return _drawn_turn(game, after, turn, say, name)
+    return ""
+
+
+def _drawn_turn(game: Game[Any, Any], after: Any, turn: Any, say: Say, name: str) -> str:
+    board, tell, title = DrawnBoard.of(game, after), Words.of(game, say), game.notation.describe(turn)
+    text = game.notation.format_turn(turn)
+    if game.has_sheets:
+        grid = sheets_of(board.appearance)[turn.player]
+        scene = Scene(touched=written_on(text, turn.player))
+        marked = {} if game.marked_sheets is None else game.marked_sheets(after)
+        heading = Heading(capitalized(turn.player), None, is_to_move=False)
+        drawn = draw_sheet(board, grid, heading, marked.get(turn.player), scene, tell, name)
+        drawn[0].text = title
+    else:
+        moves = moves_of(text)
+        scene = Scene(moves=moves, touched=ends_of(moves))
+        grid = sheets_of(board.appearance)[""]
+        drawn = draw_board(board, grid, title, side_symbols(game, [after]), scene, tell, name)
+    return _small(drawn, say)
+
+
+def draw_look(game: Game[Any, Any], look: LookName, say: Say = str) -> str:
+    """Draw a piece alone, such as for a palette; an empty square for the look of nothing."""
+    name = f"look-{game.looks.index(look)}"
+    drawn = picture("look", look, "", -50, -50, SQUARE, SQUARE)
+    piece = Look.parse(look)
+    if piece is None:
+        edge = {"x": -40.0, "y": -40.0, "width": 80.0, "height": 80.0, "rx": 8.0}
+        add(drawn, "rect", **edge, fill="none", stroke="#8b8778", stroke_width=4, stroke_dasharray="10 8")
+    else:
+        pieces = Pieces(Stamps(drawn, name), colour_letters(game.looks, say))
+        pieces.piece(drawn, piece, (0, 0))
+        if BALL in piece.shape:
+            pieces.ball(drawn, piece, (0, 0))
+    return translated(drawn, say)
+
+
+def draw_stack_sides(game: Game[Any, Any], state: Any, say: Say = str) -> str:
+    """Draw every stack of a board seen from the side, each on its square; empty for a game without stacks."""
+    board = DrawnBoard.of(game, state)
+    if game.heights is None:
+        return ""
+    letters = colour_letters(game.looks, say)
+    grid = next(iter(sheets_of(board.appearance).values()))
+    wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * _STOREY
+    title = Phrase("The stacks from the side")
+    drawn = picture("board sides", title, "", -FRAME, -4, wide + FRAME + 4, high + FRAME)
+    stamps = Stamps(drawn, "sides")
+    for row, places in enumerate(grid.rows):
+        y = (row + 1) * _STOREY
+        add(drawn, "path", d=f"M0 {number(y - 28)}H{number(wide)}", stroke="#8b8778", stroke_width=3)
+        words(drawn, -FRAME / 2, y - 40, places[0][1:], font_size=26, fill="currentColor")
+        for column, place in enumerate(places):
+            x = (column + 0.5) * SQUARE
+            if row == len(grid.rows) - 1:
+                words(drawn, x, high + 28, place[:1], font_size=26, fill="currentColor")
+            _draw_side(drawn, stamps, standing_on(board, place), (x, y - 29), letters)
+    return translated(drawn, say)
+
+
+def _draw_side(into: Element, stamps: Stamps, stack: Stack, at: tuple[float, float], letters: dict[str, str]) -> None:
+    if not stack:
+        return
+    # Each pyramid hides the one below but for a strip.
+    tips = [_SIDES[stack[0].shape][1]]
+    step = min(_STEP, (_TALLEST - tips[0]) / max(len(stack) - 1, 1))
+    for piece in stack[1:]:
+        tips.append(max(tips[-1] + step, _SIDES[piece.shape][1]))
+    for piece, tip in zip(stack, tips, strict=True):
+        foot = tip - _SIDES[piece.shape][1]
+        stamps.put(into, piece.name, partial(_draw_pyramid_side, piece=piece), (at[0], at[1] - foot))
+    runs = ((letters[colour], len(list(run))) for colour, run in groupby(stack, key=lambda piece: piece.colour))
+    said = " ".join(f"{letter}{count}" for letter, count in runs)
+    words(into, at[0], at[1] + 22, said, font_size=19, font_weight=600, fill="currentColor")
+
+
+def _draw_pyramid_side(into: Element, piece: Look) -> None:
+    half, tall = _SIDES[piece.shape]
+    if piece.colour == "clear":
+        add(into, "polygon", points=points(((-half, 0), (0, -tall), (half, 0))), fill="#fff", fill_opacity=0.6)
+        line = points(((-half, 0), (0, -tall), (half, 0), (-half, 0), (0, -tall)))
+        add(into, "polyline", points=line, fill="none", stroke="#5b6770", stroke_width=2.5)
+        return
+    colour = colour_of(piece)
+    edge = "#8a8a8a" if max(colour) < 60 else shade(colour, -0.5)
+    for side, lighter in ((-1, 0.18), (1, -0.2)):
+        face = points(((side * half, 0), (0, -tall), (half * 0.15, 0)))
+        add(into, "polygon", points=face, fill=shade(colour, lighter))
+    outline = points(((-half, 0), (0, -tall), (half, 0)))
+    add(into, "polygon", points=outline, fill="none", stroke=edge, stroke_width=2, stroke_linejoin="round")
+
+
+def draw_finished(
+    game: Game[Any, Any], snapshot: TableSnapshot, title: str, lines: Sequence[str], say: Say = str
+) -> str:
+    """Draw a finished game as a picture to send: a heading, lines such as names and scores, and the table.
+
+    ``title`` and ``lines`` are shown as they are. The drawing needs nothing but itself.
+    """
+    state = snapshot.states[0]
+    tables = pictures_of(game, snapshot, DrawnBoard.of(game, state), Scene(), Words.of(game, say))
+    columns = 1 if len(tables) == 1 else 2
+    wide = (_WIDE - (columns - 1) * _EDGE) / columns
+    above = _EDGE + _HEAD + _LINE * len(lines)
+    height = wide * float(tables[0].get("height", "1")) / float(tables[0].get("width", "1"))
+    rows = -(-len(tables) // columns)
+    whole = picture("finished", as_name(title), "", 0, 0, _WIDE + 2 * _EDGE, above + rows * (height + _EDGE))
+    add(whole, "rect", x=0, y=0, width=_WIDE + 2 * _EDGE, height=above + rows * (height + _EDGE), fill="#f6f1ea")
+    words(whole, _EDGE + _WIDE / 2, _EDGE + 52, as_name(title), font_size=60, font_weight=700, fill=DARK_INK)
+    for order, line in enumerate(lines):
+        words(whole, _EDGE + _WIDE / 2, _EDGE + _HEAD + 22 + order * _LINE, as_name(line), font_size=34, fill=DARK_INK)
+    for order, table in enumerate(tables):
+        row, column = divmod(order, columns)
+        at = {
+            "x": _EDGE + column * (wide + _EDGE),
+            "y": above + row * (height + _EDGE),
+            "width": wide,
+            "height": height,
+        }
+        for name, value in at.items():
+            table.set(name, number(value))
+        whole.append(table)
+    return _small(whole, say)
+
+
+def _small(drawn: Element, say: Say) -> str:
+    """Serialize a drawing without the ids of squares and pieces, which belong to the table."""
+    for each in drawn.iter():
+        if each.get("id", "").startswith(_OF_THE_TABLE):
+            del each.attrib["id"]
+    drawn.set("class", f"{drawn.get('class', '')} small")
+    return translated(drawn, say)
