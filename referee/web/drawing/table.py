@@ -132,7 +132,7 @@ def _draw_squares(drawn: Element, grid: PlaceGrid, here: Mapping[Place, str], bo
                 add(squares, "rect", **at, width=SQUARE, height=SQUARE, fill=_CLOSED)
                 continue
             # Hundreds of squares: the page's style sheet says how large they are.
-            add(squares, "rect", id=f"place-{place}", **at, aria_label=tell.standing(place, [here[place]]))
+            add(squares, "rect", id=f"place-{place}", **at, role="img", aria_label=tell.standing(place, [here[place]]))
     for column, place in enumerate(grid.rows[-1]):
         words(names, (column + 0.5) * SQUARE, high + 42, column_and_row(place.rpartition(".")[2])[0])
 
@@ -326,7 +326,7 @@ def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str], labels
         for column, place in enumerate(places):
             wood = _LIGHT_WOOD if (row + column) % 2 else _DARK_WOOD
             at = {"x": column * SQUARE, "y": row * SQUARE, "width": SQUARE, "height": SQUARE}
-            add(squares, "rect", id=f"place-{place}", **at, fill=wood, aria_label=labels[place])
+            add(squares, "rect", id=f"place-{place}", **at, fill=wood, role="img", aria_label=labels[place])
     for column, place in enumerate(grid.rows[-1]):
         words(names, (column + 0.5) * SQUARE, high + FRAME / 2 + 9, column_and_row(place)[0])
     add(
