@@ -207,7 +207,9 @@ class Advisers(Generic[StateT, TurnT]):
         if not is_repeated:
             self._log.append(event)
         words = str(event.data["sentence"])
-        self._announcer.show_hint(words, event.texts("places"))
+        is_whole = event.data["stage"] == "whole"
+        turn = Intention(str(event.data["player"]), str(event.data["turn"]), words) if is_whole else None
+        self._announcer.show_hint(words, event.texts("places"), turn)
         _tell(waiting, words)
 
     def _refuse(self, words: str, waiting: Iterable[Respond]) -> None:

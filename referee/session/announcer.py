@@ -15,6 +15,7 @@ from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
 from referee.journal.events import Event
+from referee.journal.fold import Intention
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
@@ -41,6 +42,7 @@ class _Displayed:
     words: str = ""
     evidence: int | None = None
     hint: str = ""
+    hinted: Intention | None = None
 
 
 class Announcer(Generic[StateT, TurnT]):
@@ -136,16 +138,17 @@ class Announcer(Generic[StateT, TurnT]):
         self._displayed = _Displayed(signal, verdict, words, evidence)
         self._publish_state(time_s=verdict.time_s)
 
-    def show_hint(self, words: str, places: Sequence[Place]) -> None:
-        """Say a hint and light its squares."""
+    def show_hint(self, words: str, places: Sequence[Place], turn: Intention | None) -> None:
+        """Say a hint and light its squares; ``turn`` is the hinted turn if the hint tells it."""
         self.say(words)
-        self._displayed = replace(self._displayed, signal=feed.hint_signal(places, words), hint=words)
+        signal = feed.hint_signal(places, words)
+        self._displayed = replace(self._displayed, signal=signal, hint=words, hinted=turn)
         self._publish_state()
 
     def show_request(self, words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
-        self._displayed = replace(self._displayed, signal=feed.opponent_signal(places, words), hint="")
+        self._displayed = replace(self._displayed, signal=feed.opponent_signal(places, words), hint="", hinted=None)
         self._publish_state()
 
     def record_offer(self, event: Event) -> str:
@@ -212,7 +215,7 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(sentence)
         self._trouble = sentence
         lasting = replace(self._lasting(), sound=Sound.SILENCE)
-        self._displayed = replace(self._displayed, signal=lasting, hint="")
+        self._displayed = replace(self._displayed, signal=lasting, hint="", hinted=None)
         self._publish_state(replace(lasting, words=""))
 
     def end_trouble(self, sentence: str) -> None:
@@ -265,6 +268,7 @@ class Announcer(Generic[StateT, TurnT]):
             turns=len(folded.turns),
             last_turn=folded.last_turn,
             hint=self.tell(shown.hint),
+            hinted=shown.hinted,
             trouble=trouble,
             clock=folded.clock.face(time_s),
             intention=folded.intention,

@@ -187,10 +187,10 @@ class TableSnapshot:
     ``verdict`` is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and
     ``evidence`` the number of the event that holds its pictures. ``names`` maps players to their names, if they gave
     any; ``playing`` are those who play. ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is
-    the hint that ``signal`` lights, ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is
-    ``None`` in a game without one. ``intention`` is the turn that the players are asked to play for the program.
-    ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the player with an open draw
-    offer. ``may_take_back`` means that there is something to take back.
+    the hint that ``signal`` lights, ``hinted`` its turn if it tells one, ``trouble`` a technical problem. ``time_s`` is
+    the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the players are asked
+    to play for the program. ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the
+    player with an open draw offer. ``may_take_back`` means that there is something to take back.
 
     The rest is empty once the set-up was accepted: ``seen`` is what the camera sees, where hidden places count as
     empty; ``wanted`` are the looks of the start that is to be set up, and ``start`` is its text; ``wrong`` are the
@@ -214,6 +214,7 @@ class TableSnapshot:
     turns: int = 0
     last_turn: FoldedStep[Any] | None = None
     hint: str = ""
+    hinted: Intention | None = None
     trouble: str = ""
     clock: ClockFace | None = None
     intention: Intention | None = None

@@ -9,9 +9,11 @@ from typing import Any
 
 from common.phrases import Phrase
 from engine.api import Game
+from engine.errors import EngineError
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
 from hardware.lights.signals import Light, LightRole
+from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.board_text import DrawnBoard, letter_of
 from referee.session.feed import TableSnapshot
@@ -112,10 +114,9 @@ def scene_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Scene:
     verdict = snapshot.verdict
     if verdict is not None and verdict.kind is VerdictKind.ILLEGAL and not game.has_sheets:
         return _way_back(verdict, {**snapshot.appearance, **verdict.expected}, lights)
-    planned = "" if snapshot.intention is None else snapshot.intention.turn
-    if planned and not game.has_sheets:
-        shown = {LightRole.OPPONENT, LightRole.HINT}
-        return Scene(hints=moves_of(planned), lights=[light for light in lights if light.role not in shown])
+    planned = snapshot.hinted or snapshot.intention
+    if planned is not None and snapshot.states and snapshot.outcome is None:
+        return _planned(game, snapshot.states, planned, lights)
     last = snapshot.last_turn
     turned = [light.place for light in lights if light.role is LightRole.TURN]
     others = [light for light in lights if light.role is not LightRole.TURN]
@@ -154,6 +155,20 @@ def set_up_scene(
         should, is_there = ghost.get(place, EMPTY) != EMPTY, place in standing
         signs[place] = OTHER if should and is_there else MISSING if should else TOO_MUCH
     return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=lights)
+
+
+def _planned(game: Game[Any, Any], states: Sequence[Any], planned: Intention, lights: Sequence[Light]) -> Scene:
+    """Show the ways of a turn to play, and faintly what will stand on squares that are free now."""
+    before = game.table.appearance(states[0])
+    try:
+        turn = game.notation.parse_turn(states[0], planned.turn, planned.player)
+        after = game.table.appearance(game.rules.apply(states[0], turn))
+    except EngineError:
+        return Scene(lights=lights)
+    come = {place: look for place, look in after.items() if before.get(place, EMPTY) == EMPTY}
+    marks = () if game.has_sheets else moves_of(planned.turn)
+    others = [light for light in lights if light.role not in {LightRole.OPPONENT, LightRole.HINT}]
+    return Scene(hints=marks, ghosts=_stacks(come), lights=others if marks or _stacks(come) else lights)
 
 
 def _way_back(verdict: Verdict, believed: Appearance, lights: Sequence[Light]) -> Scene:

@@ -13,11 +13,12 @@ import pytest
 from engine.registry import games, load
 from engine.values import EMPTY
 from hardware.lights.signals import Light, LightRole, Mood, Signal
+from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import sentences
 from referee.rendering.board_text import colour_letters
 from referee.session.feed import TableSnapshot
-from referee.web.drawing.scenes import MISSING, OTHER, TOO_MUCH, stack_in
+from referee.web.drawing.scenes import MISSING, OTHER, TOO_MUCH, moves_of, stack_in
 from referee.web.drawing.small import draw_choices, draw_finished, draw_look, draw_stack_sides
 from referee.web.drawing.table import EDGES, draw_table
 from tests.present import present
@@ -264,6 +265,34 @@ def test_each_turn_to_choose_has_a_board_of_its_own(name: str) -> None:
     everything = "".join(drawings)
     all_ids = [found for each in parsed(everything).iter() if (found := each.get("id"))]
     assert len(all_ids) == len(set(all_ids))
+
+
+@pytest.mark.parametrize("name", games())
+def test_a_hint_is_numbered_arrows_or_faint_ink(name: str) -> None:
+    game, state, (turn, *_) = some_turns(name)
+    looks = game.table.appearance(state)
+    after = game.table.appearance(game.rules.apply(state, turn))
+    hinted = Intention(turn.player, game.notation.format_turn(turn), "Play this.", turn.places)
+    lights = tuple(Light.for_role(place, LightRole.HINT) for place in turn.places)
+    snapshot = TableSnapshot(1, 1, Signal(Mood.WAITING, lights), 0.0, states=(state,), appearance=looks)
+    drawn = parsed(draw_table(game, replace(snapshot, hinted=hinted)))
+    ghosts = {each.get("id", "").removeprefix("ghost-") for each in of_class(drawn, "ghost")}
+    assert ghosts == {place for place, look in after.items() if look != EMPTY and looks[place] == EMPTY}
+    arrows = ["".join(each.itertext()) for each in of_class(drawn, "arrow")]
+    steps = moves_of(hinted.turn)
+    assert arrows == (
+        [] if game.has_sheets else [str(step + 1) if len(steps) > 1 else "" for step in range(len(steps))]
+    )
+    assert arrows or ghosts
+    assert not [each for each in drawn.iter() if each.get("class", "").startswith("light")]
+
+
+def test_a_turn_that_the_program_asks_for_is_shown_like_a_hint() -> None:
+    snapshot = drawn_snapshot("diaballik")
+    asked = Intention("white", "e7-e6 d7*e6", "Play this.")
+    drawn = parsed(draw_table(load("diaballik"), replace(snapshot, intention=asked)))
+    assert ["".join(each.itertext()) for each in of_class(drawn, "arrow")] == ["1", "2"]
+    assert of_class(drawn, "light turn") == []
 
 
 @pytest.mark.parametrize("name", ["blockade", "blokus-dice"])
