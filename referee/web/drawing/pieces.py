@@ -342,14 +342,16 @@ def _draw_ball(into: Element, colour: RGB) -> None:
 
 
 def _halves(pieces: Sequence[Look]) -> list[float]:
-    """Return half the side of each pyramid in a stack, narrow enough that what it stands on shows around it."""
+    """Return half the side of each pyramid in a stack: its own, or less, so that the colour it stands on shows."""
     halves: list[float] = []
-    room = _BASES["large"] + _RIM
-    for piece, below in zip(pieces, (None, *pieces), strict=False):
-        # Pieces of one kind hide each other.
-        rim = 0.0 if piece == below else _RIM
-        room = min(max(room - rim, 15.0), _BASES[piece.shape]) if halves else _BASES[piece.shape]
-        halves.append(room)
+    for number, piece in enumerate(pieces):
+        half = _BASES[piece.shape]
+        if halves:
+            half = min(half, _BASES["large"] - _RIM)
+            below = pieces[number - 1]
+            if below.colour != piece.colour and abs(halves[-1] - half) < _RIM / 2:
+                half = halves[-1] - _RIM * 0.7
+        halves.append(half)
     return halves
 
 

@@ -113,7 +113,7 @@ def scene_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Scene:
     lights = snapshot.signal.lights
     verdict = snapshot.verdict
     if verdict is not None and verdict.kind is VerdictKind.ILLEGAL and not game.has_sheets:
-        return _way_back(verdict, {**snapshot.appearance, **verdict.expected}, lights)
+        return _way_back(verdict, DrawnBoard.of(game, snapshot.states[0]), lights)
     planned = snapshot.hinted or snapshot.intention
     if planned is not None and snapshot.states and snapshot.outcome is None:
         return _planned(game, snapshot.states, planned, lights)
@@ -138,23 +138,18 @@ def written_on(turn: str, player: str) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(f"{player}.{square}" for square in _STEP.findall(turn)))
 
 
-def set_up_scene(
-    start: DrawnBoard, seen: Appearance, lights: Sequence[Light], wrong: Collection[Place] | None = None
-) -> Scene:
-    """Show a start position faintly where its pieces are missing, and what stands wrong.
-
-    ``seen`` is what the camera saw, empty if nothing yet. ``wrong`` are the squares to mark, by default all that
-    differ.
-    """
-    standing = _stacks(seen)
-    ghosts = {place: standing_on(start, place) for place in start.appearance if place not in standing}
-    ghost = start.appearance
-    differing = [place for place in {**ghost, **seen} if seen.get(place, EMPTY) != ghost.get(place, EMPTY)]
-    signs: dict[Place, str] = {}
-    for place in (differing if wrong is None else wrong) if standing else ():
-        should, is_there = ghost.get(place, EMPTY) != EMPTY, place in standing
-        signs[place] = OTHER if should and is_there else MISSING if should else TOO_MUCH
-    return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=lights)
+def set_up_scene(start: DrawnBoard, snapshot: TableSnapshot) -> Scene:
+    """Show a start position faintly where its pieces are missing, what stands there, and which squares are wrong."""
+    should = {place: standing_on(start, place) for place in start.appearance}
+    seen = _stacks(snapshot.seen)
+    # From above only the top of a stack is seen.
+    standing = {place: should[place] if stack[-1:] == should[place][-1:] else stack for place, stack in seen.items()}
+    signs = {
+        place: OTHER if should[place] and place in seen else MISSING if should[place] else TOO_MUCH
+        for place in (snapshot.wrong if seen else ())
+    }
+    ghosts = {place: stack for place, stack in should.items() if place not in seen}
+    return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=snapshot.signal.lights)
 
 
 def _planned(game: Game[Any, Any], states: Sequence[Any], planned: Intention, lights: Sequence[Light]) -> Scene:
@@ -171,8 +166,9 @@ def _planned(game: Game[Any, Any], states: Sequence[Any], planned: Intention, li
     return Scene(hints=marks, ghosts=_stacks(come), lights=others if marks or _stacks(come) else lights)
 
 
-def _way_back(verdict: Verdict, believed: Appearance, lights: Sequence[Light]) -> Scene:
+def _way_back(verdict: Verdict, board: DrawnBoard, lights: Sequence[Light]) -> Scene:
     """Show each piece that an illegal verdict has seen in a wrong place, with its way to a place that misses it."""
+    believed = {**board.appearance, **verdict.expected}
     changed = {place: look for place, look in verdict.seen.items() if look != believed.get(place, EMPTY)}
     wrong = {place: look for place, look in changed.items() if look != EMPTY}
     missing = {place: believed[place] for place in changed if believed.get(place, EMPTY) != EMPTY}
@@ -188,7 +184,7 @@ def _way_back(verdict: Verdict, believed: Appearance, lights: Sequence[Light]) -
     back = [move for move in back if move.route not in passed]
     return Scene(
         back=tuple(back),
-        seen=_stacks(wrong),
+        seen={place: _seen_stack(stack[-1], standing_on(board, place)) for place, stack in _stacks(wrong).items()},
         pale=tuple(missing),
         lights=lights,
     )
@@ -196,6 +192,13 @@ def _way_back(verdict: Verdict, believed: Appearance, lights: Sequence[Light]) -
 
 def _stacks(looks: Appearance) -> dict[Place, Stack]:
     return {place: (piece,) for place, look in looks.items() if (piece := Look.parse(look)) is not None}
+
+
+def _seen_stack(top: Look, believed: Stack) -> Stack:
+    """Return the likeliest stack with this top, where others stood: without those above it, or with one more."""
+    if not is_pyramid(top):
+        return (top,)
+    return believed[: believed.index(top) + 1] if top in believed else (*believed, top)
 
 
 def _piece(name: LookName) -> str:

@@ -14,7 +14,7 @@ from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.printing import ALLOWED, CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
-from engine.values import EMPTY, Appearance, Place
+from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.languages import Say
 from referee.naming import as_name
@@ -300,7 +300,7 @@ class ArrowStyle:
     end: float
 
 
-_LAST_TURN = ArrowStyle("#24457f", 8.0, 0.0, 40.0)
+_LAST_TURN = ArrowStyle("#24457f", 7.0, 6.0, 36.0)
 _HINT = ArrowStyle("#6a2fc4", 12.0, 26.0, 16.0)
 _BACK = ArrowStyle("#c8400a", 12.0, 30.0, 22.0)
 
@@ -442,22 +442,19 @@ class Words:
         return f"{place.rpartition('.')[2]}: {', '.join(self._said[look] for look in looks or (EMPTY,))}"
 
 
-def draw_table(
-    game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str, *,
-    ghost: Appearance | None = None, wrong: Collection[Place] | None = None,
-) -> str:  # fmt: skip
+def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) -> str:
     """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
     Each square's id is ``place-`` followed by its name, its label says what stands there. A piece is a group of the
     class ``piece`` with its ``data-place``, and ``data-from`` if the last turn has moved it. Before the set-up, the
-    start position is drawn faintly; ``ghost`` is another start position, ``wrong`` are its squares to mark.
+    start position is drawn faintly where nothing stands, and squares that are wrong are marked.
     ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
     state = snapshot.states[0] if snapshot.states else None
     if state is None:
-        start = DrawnBoard.of(game, game.rules.new()) if ghost is None else DrawnBoard.seen(game, ghost)
-        board = DrawnBoard.seen(game, {})
-        scene = set_up_scene(start, snapshot.seen, snapshot.signal.lights, wrong)
+        start = game.notation.parse_state(snapshot.start) if snapshot.start else game.rules.new()
+        scene = set_up_scene(DrawnBoard.of(game, start), snapshot)
+        board = DrawnBoard.seen(game, dict.fromkeys(game.table.appearance(start), EMPTY))
     else:
         board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
     pictures = pictures_of(game, snapshot, board, scene, Words.of(game, say))
@@ -535,8 +532,6 @@ def draw_board(
     where = middles(grid)
     over = add(drawn, "g", class_="quiet")
     _draw_tints(over, scene.touched, where, _WOOD_TINT)
-    for move in scene.moves:
-        draw_arrow(over, move.route, where, _LAST_TURN)
     kept = {place: stack for place, stack in standing.items() if place not in scene.seen}
     came = defaultdict[tuple[Place, bool], list[Place]](list)
     for move in scene.moves:
@@ -555,6 +550,8 @@ def draw_board(
                     of |= {"data_from": from_there[-1]} if from_there else {}
                     ball = add(over, "g", id=f"{kind}-ball-{place}", class_=f"{kind} ball", data_place=place, **of)
                     pieces.ball(ball, stack[-1], where[place])
+    for move in scene.moves:
+        draw_arrow(over, move.route, where, _LAST_TURN)
     draw_lights(over, scene.lights, where)
     for place, sign in scene.signs.items():
         if place in where:

@@ -52,7 +52,10 @@ export function squareButtons(board, choose) {
       if (areButtons) {
         square.setAttribute("role", "button");
         if (!square.hasAttribute("aria-label")) square.setAttribute("aria-label", word("square", { place: placeOf(square) }));
-      } else for (const name of ["role", "tabindex"]) square.removeAttribute(name);
+      } else {
+        square.setAttribute("role", "img");
+        square.removeAttribute("tabindex");
+      }
     }
     if (!areButtons) return;
     const squares = squaresOf(board);

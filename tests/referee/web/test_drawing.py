@@ -87,12 +87,22 @@ def test_each_square_that_is_set_up_wrongly_is_marked(name: str) -> None:
     other = next(look for look in game.looks if look not in {EMPTY, start[second]})
     seen = {**start, first: EMPTY, free: start[second], second: other}
     signs = {first: MISSING, second: OTHER, free: OTHER if free == second else TOO_MUCH}
-    drawn = parsed(draw_table(game, TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0, seen=seen)))
+    snapshot = TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0, seen=seen, wrong=tuple(signs))
+    drawn = parsed(draw_table(game, snapshot))
     assert {each.get("data-place"): "".join(each.itertext()) for each in of_class(drawn, "wrong")} == signs
     assert drawn_at(drawn, "ghost") == [first]
     assert drawn_at(drawn, "seen") == sorted({second, free, *others})
-    chosen = draw_table(game, TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0, seen=seen), wrong=[first])
-    assert [each.get("data-place") for each in of_class(parsed(chosen), "wrong")] == [first]
+    nothing = replace(snapshot, seen=dict.fromkeys(start, EMPTY), wrong=tuple(start))
+    assert of_class(parsed(draw_table(game, nothing)), "wrong") == []
+
+
+def test_the_start_that_is_asked_for_is_drawn() -> None:
+    game = load("diaballik")
+    variant = game.rules.new({"start": "variant"})
+    snapshot = TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0, start=game.notation.format_state(variant))
+    drawn = parsed(draw_table(game, snapshot))
+    looks = game.table.appearance(variant)
+    assert drawn_at(drawn, "ghost") == sorted(place for place, look in looks.items() if look != EMPTY)
 
 
 def test_the_size_of_a_drawing_is_limited() -> None:
