@@ -37,6 +37,11 @@ def as_name(name: str) -> Phrase:
     return Phrase(_NAMED, name)
 
 
+def is_program(name: str) -> bool:
+    """Whether a name is a program's, which plays a side by itself."""
+    return _PROGRAM.fullmatch(name) is not None
+
+
 class Names:
     """Replaces sides by names. Before one of the ``pieces``, the nouns of a game, a side is a colour and stays.
 
@@ -45,7 +50,7 @@ class Names:
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
         shown = {side: one_line(name) for side, name in names.items()}
-        named = {side: as_name(name) for side, name in shown.items() if name and not _PROGRAM.fullmatch(name)}
+        named = {side: as_name(name) for side, name in shown.items() if name and not is_program(name)}
         self._names = named | {side.capitalize(): name for side, name in named.items()}
         self._nouns = frozenset({*pieces, "one"})
 

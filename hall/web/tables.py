@@ -71,7 +71,7 @@ class TablePages:
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
         try:
-            while not self._hall.floor.is_closed and self._services.access.still_holds(session):
+            while not self._hall.floor.is_closed and self._services.access.renewed(session):
                 changed.clear()
                 newest, seats = self._hall.floor.version, self._hall.floor.seats()
                 state: dict[str, Any] = {"connected": self._services.is_connected()}

@@ -22,7 +22,7 @@ from engine.api import Game
 from engine.errors import EngineError, UnreadableError
 from engine.records import read, replay, result_of, write
 from engine.support.chance import format_roll
-from engine.support.players import format_announcement, opponent
+from engine.support.players import format_announcement
 from engine.values import Announcement, Outcome, OutcomeKind, Roll
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand, LazyGroup
@@ -66,9 +66,8 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     cli.say(tell(_status_sentence(game, folded)))
     if folded.stopped:
         cli.say(Phrase("{command} goes on with it.", resuming))
-    if (offering := folded.offered_by) is not None:
-        answering = capitalized(opponent(game.players, offering))
-        cli.say(tell(Phrase("{player} offers a draw; {other} accepts or refuses.", capitalized(offering), answering)))
+    if folded.offer is not None:
+        cli.say(tell(Phrase("{words} Somebody else accepts or refuses.", folded.offer.words)))
     if folded.fault is not None:
         sentence, remedy = (folded.fault.text(part) or "" for part in ("sentence", "remedy"))
         fault = sentence if remedy in sentence else joined((sentence, remedy))

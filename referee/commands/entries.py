@@ -4,7 +4,7 @@ The journal records the events that result.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from common.phrases import Phrase, capitalized, either, joined, listed, without_stop
@@ -17,8 +17,8 @@ from engine.support.chance import format_roll
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
 from referee.commands import values as commands
 from referee.errors import CorrectionError
-from referee.journal.events import OFFER_MADE, Event, EventKind, JsonValue
-from referee.journal.fold import DrawOffer, after_step, read_step
+from referee.journal.events import OFFER_MADE, OFFERS_DRAW, Event, EventKind, JsonValue
+from referee.journal.fold import Offer, after_step, read_step
 from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
 
 
@@ -49,13 +49,18 @@ def implied_passes(
     return tuple(commands.EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
 
 
+def before_roll(game: Game[StateT, Any], state: StateT) -> StateT:
+    """Return the state in which the next roll is made, also if it is made early, before all have played."""
+    for turn in () if game.awaits_roll(state) else silent_turns(game, state):
+        state = game.rules.apply(state, turn)
+    return state
+
+
 def dice_counts(game: Game[Any, Any], belief: Sequence[Any]) -> frozenset[int]:
     """Return how many dice the next roll may have, also if it is made early; empty if no dice are rolled next."""
     counts: set[int] = set()
     for state in belief:
-        dice, awaited = game.dice, state
-        for turn in () if game.awaits_roll(state) else silent_turns(game, state):
-            awaited = game.rules.apply(awaited, turn)
+        dice, awaited = game.dice, before_roll(game, state)
         if dice is not None and not game.to_draw(awaited):
             counts.update(len(possible.roll.faces) for possible in dice.possible_rolls(awaited))
     return frozenset(counts)
@@ -117,14 +122,14 @@ def refusal(error: EngineError) -> str:
 
 def _read(game: Game[Any, Any], state: Any, entry: commands.Entry) -> Any:
     match entry:
-        case commands.EnterTurn(player=str() as player) if not _may_play(game, state, player):
+        case commands.EnterTurn(player=str() as player) if not may_play(game, state, player):
             raise IllegalTurnError(Phrase("{player} may not play now; {who_may}", player, _who_may(game, state)))
         case commands.Announce() | commands.AgreedDraw():
             return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
 
 
-def _may_play(game: Game[Any, Any], state: Any, player: Player) -> bool:
+def may_play(game: Game[Any, Any], state: Any, player: Player) -> bool:
     """Whether a player may play now. With hidden faces, the opponent may if the player to move could be blocked."""
     if player in game.rules.players_to_move(state):
         return True
@@ -413,79 +418,122 @@ def offer_of(command: commands.Announce) -> commands.OfferDraw | None:
     """Convert the announcement of a draw to an offer; ``None`` for other announcements."""
     said = ":".join(part.strip() for part in command.text.lower().split(":"))
     is_draw = said in (players.DRAW, f"{players.EVERYONE}:{players.DRAW}")
-    return commands.OfferDraw(command.by, command.player) if is_draw else None
+    if not is_draw:
+        return None
+    return commands.OfferDraw(command.by, command.player, request_id=command.request_id, seen=command.seen)
 
 
-def answer_draw_offer(
+def answer_offer(
     game: Game[Any, Any],
     belief: Sequence[Any],
-    open_offer: Player | None,
-    command: commands.OfferDraw | commands.AnswerDraw,
+    offer: Offer | None,
+    command: commands.Asked | commands.Answer,
     time_s: float | None,
     programs: Collection[Player] = (),
-) -> Event | commands.AgreedDraw:
-    """Return the event for an offer or a refusal, or the command that agrees to an accepted draw.
+    last: str = "",
+) -> Event | commands.AgreedDraw | commands.TakeBack:
+    """Return the event for an offer, a wish, a refusal or a withdrawal, or the command that an acceptance leads to.
 
-    ``open_offer`` is the player with an open offer; ``programs`` are the sides that a program plays. Raises
-    CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
+    ``offer`` is the open one; ``programs`` are the sides that a program plays; ``last`` says what a take-back undoes,
+    nothing if there is nothing to undo. Raises CorrectionError if that can't be offered, asked or answered now, and
+    UnreadableError for an unknown player.
     """
-    if isinstance(command, commands.OfferDraw):
-        if open_offer is None or _offering_player(game, belief, command) != players.opponent(game.players, open_offer):
-            return _offer_event(game, belief, open_offer, command, time_s, programs)
-    elif open_offer is None:
-        raise CorrectionError("no draw is on offer")
-    elif not command.accepts:
-        sentence = Phrase("{opponent} refuses the draw.", capitalized(players.opponent(game.players, open_offer)))
-        return _event(open_offer, REFUSED, command.by, sentence, time_s)
-    return commands.AgreedDraw(command.by)
+    players.check_player(game.players, command.player)
+    if isinstance(command, commands.Answer):
+        if offer is None:
+            raise CorrectionError("nothing is offered or asked")
+        if not command.accepts:
+            return _closing_event(game, offer, command, time_s)
+        if command.player == offer.player:
+            raise CorrectionError("{player} asked that; somebody else answers", capitalized(offer.player))
+    else:
+        player = _asking_player(game, belief, command)
+        is_own = offer is not None and player == offer.player
+        if offer is not None and is_own and offer.is_newest and isinstance(command, commands.AskTakeBack):
+            return _closing_event(game, offer, command, time_s)
+        if offer is None or player is None or is_own or offer.about != command.about:
+            return _offer_event(game, belief, offer, replace(command, player=player), time_s, programs, last)
+    return commands.AgreedDraw(command.by) if offer.about == OFFERS_DRAW else commands.TakeBack(command.by)
 
 
-def withdrawal(offer: DrawOffer | None, by: str, time_s: float | None) -> Event | None:
-    """Return the event by which a take-back withdraws the open offer, ``None`` if something was played after it."""
-    if offer is None or not offer.is_newest:
+def withdrawal(offer: Offer | None, by: str, time_s: float | None) -> Event | None:
+    """Return the event by which a take-back withdraws a draw offer, ``None`` if something was played after it."""
+    if offer is None or not offer.is_newest or offer.about != OFFERS_DRAW:
         return None
-    return _event(
-        offer.player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(offer.player)), time_s
-    )
+    sentence = Phrase("{player} withdraws the draw offer.", capitalized(offer.player))
+    return _event(offer.player, WITHDRAWN, offer.about, by, sentence, time_s)
 
 
-def with_lapse(sentence: str, before: Player | None, after: Player | None) -> str:
-    """Add to a sentence that an open offer has ended without an answer, given who had one before and after."""
-    if before is None or after is not None:
+def with_lapse(sentence: str, before: Offer | None, after: Offer | None) -> str:
+    """Add to a sentence that an open draw offer has ended without an answer, given what was open before and after."""
+    if before is None or after is not None or before.about != OFFERS_DRAW:
         return sentence
-    lapsed = Phrase("{before}'s draw offer no longer counts.", capitalized(before))
+    lapsed = Phrase("{before}'s draw offer no longer counts.", capitalized(before.player))
     return joined(filter(None, (sentence, lapsed)))
+
+
+def _closing_event(
+    game: Game[Any, Any], offer: Offer, command: commands.Answer | commands.AskTakeBack, time_s: float | None
+) -> Event:
+    """Return the event by which somebody refuses an open offer, or by which whoever made it withdraws it."""
+    if command.player == offer.player:
+        if withdrawn := withdrawal(offer, command.by, time_s):
+            return withdrawn
+        sentence: str = Phrase("{player} no longer wants to take that back.", capitalized(offer.player))
+        return _event(offer.player, WITHDRAWN, offer.about, command.by, sentence, time_s)
+    if offer.about == OFFERS_DRAW:
+        sentence = Phrase("{opponent} refuses the draw.", capitalized(players.opponent(game.players, offer.player)))
+    else:
+        sentence = either(
+            command.player,
+            "{player} refuses to take that back.",
+            "The wish to take that back is refused.",
+            player=capitalized(command.player or ""),
+        )
+    return _event(offer.player, REFUSED, offer.about, command.by, sentence, time_s)
 
 
 def _offer_event(
     game: Game[Any, Any],
     belief: Sequence[Any],
-    open_offer: Player | None,
-    command: commands.OfferDraw,
+    offer: Offer | None,
+    command: commands.Asked,
     time_s: float | None,
     programs: Collection[Player],
+    last: str,
 ) -> Event:
-    players.check_player(game.players, command.player)
-    if not is_draw_possible(game, belief):
+    player, is_draw = command.player, isinstance(command, commands.OfferDraw)
+    if is_draw and not is_draw_possible(game, belief):
         raise CorrectionError("a draw can be offered only during a game whose rules allow one")
-    if open_offer is not None:
-        other = capitalized(players.opponent(game.players, open_offer))
+    if not is_draw and not last:
+        raise CorrectionError("there is no turn to take back")
+    if offer is not None and offer.about == command.about == OFFERS_DRAW:
+        other = capitalized(players.opponent(game.players, offer.player))
         raise CorrectionError(
-            "{open_offer} has offered a draw already; {other} accepts or refuses", capitalized(open_offer), other
+            "{open_offer} has offered a draw already; {other} accepts or refuses", capitalized(offer.player), other
         )
-    player = _offering_player(game, belief, command)
+    if offer is not None and player != offer.player:
+        raise CorrectionError("{player} waits for an answer; give that first", capitalized(offer.player))
     if player is None:
         raise CorrectionError("say who offers the draw: {names}", joined(game.players[:2], " or "))
-    if not {player, players.opponent(game.players, player)}.isdisjoint(programs):
+    if is_draw and not {player, players.opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
-    return _event(player, OFFER_MADE, command.by, Phrase("{player} offers a draw.", capitalized(player)), time_s)
+    said: str = (
+        Phrase("{player} offers a draw.", capitalized(player))
+        if is_draw
+        else Phrase("{player} asks to take this back: {last}", capitalized(player), last)
+    )
+    return _event(player, OFFER_MADE, command.about, command.by, said, time_s)
 
 
-def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: commands.OfferDraw) -> Player | None:
-    """Return the player who offers a draw: the one named, or else the only one to move."""
+def _asking_player(game: Game[Any, Any], belief: Sequence[Any], command: commands.Asked) -> Player | None:
+    """Return the player who offers or asks something: the one named, or else the only one to move."""
     movers = {player for state in belief for player in game.rules.players_to_move(state)}
     return command.player or (movers.pop() if len(movers) == 1 else None)
 
 
-def _event(player: Player, change: str, by: str, sentence: str, time_s: float | None) -> Event:
-    return Event(EventKind.OFFER, {"player": player, "change": change, "by": by, "sentence": sentence}, time_s)
+def _event(player: Player, change: str, about: str, by: str, sentence: str, time_s: float | None) -> Event:
+    data: dict[str, JsonValue] = {"player": player, "change": change, "by": by, "sentence": sentence}
+    if about != OFFERS_DRAW:
+        data["about"] = about
+    return Event(EventKind.OFFER, data, time_s)

@@ -23,7 +23,7 @@ from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.entries import apply_entry, example_look, read_squares, refusal
 from referee.commands.values import (
     Announce,
-    AnswerDraw,
+    Answer,
     AskHint,
     Command,
     CommandQueue,
@@ -89,7 +89,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
         case ButtonRole.DRAW.value:
             return OfferDraw(by)
         case short if short in _ANSWERS:
-            return AnswerDraw(_ANSWERS[short], by)
+            return Answer(_ANSWERS[short], by)
         case short if short in _ANNOUNCED:
             return Announce(short, by)
         case short if short in _QUITTING:

@@ -24,7 +24,7 @@ from engine.support.players import DRAW, EVERYONE
 from engine.values import Player
 from hardware.pin_map import ButtonRole
 from referee.errors import CorrectionError
-from referee.journal.events import EventKind, PlayedKind
+from referee.journal.events import ASKS_TAKE_BACK, OFFERS_DRAW, EventKind, PlayedKind
 
 
 def _kept(words: object, validated: Callable[[object], str]) -> str:
@@ -162,25 +162,44 @@ Entry = EnterTurn | EnterRoll | Announced
 class OfferDraw(_Sent):
     """A draw offer by ``player``, or by the player to move."""
 
+    about: ClassVar[str] = OFFERS_DRAW
+
     by: _Name = ""
     player: _Player = None
     command: Literal["offer draw"] = field(default="offer draw", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, config=_VALIDATED)
-class AnswerDraw(_Sent):
-    """Accepts or refuses the open draw offer."""
+class AskTakeBack(_Sent):
+    """A wish of ``player`` to take the last turn, roll or announcement back, or of the player to move."""
+
+    about: ClassVar[str] = ASKS_TAKE_BACK
+
+    by: _Name = ""
+    player: _Player = None
+    command: Literal["ask take back"] = field(default="ask take back", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, config=_VALIDATED)
+class Answer(_Sent):
+    """Accepts or refuses the open draw offer or wish to take back; without a ``player``, somebody at the table does."""
 
     accepts: bool
     by: _Name = ""
-    command: Literal["answer draw"] = field(default="answer draw", kw_only=True, repr=False)
+    player: _Player = None
+    command: Literal["answer", "answer draw"] = field(default="answer", kw_only=True, repr=False)
+
+
+Asked = OfferDraw | AskTakeBack
+"""What one player asks, and another answers."""
 
 
 @dataclass(frozen=True, config=_VALIDATED)
 class AskHint(_Sent):
-    """A request for a hint."""
+    """A request for a hint. One for a ``player`` is private: it is lit and shown nowhere else than with that player."""
 
     by: _Name = ""
+    player: _Player = None
     command: Literal["hint"] = field(default="hint", kw_only=True, repr=False)
 
 
@@ -237,7 +256,8 @@ Command = (
     | EnterRoll
     | Announce
     | OfferDraw
-    | AnswerDraw
+    | AskTakeBack
+    | Answer
     | AgreedDraw
     | Correct
     | TakeBack

@@ -59,7 +59,10 @@ MISREAD = Phrase("a side face had been misread")
 """Why the referee itself corrects what it believed; nothing changes on the table."""
 
 OFFER_MADE = "made"
-"""The change by which a draw is offered; any other closes the offer."""
+"""The change by which something is offered or asked; any other closes the offer."""
+
+OFFERS_DRAW, ASKS_TAKE_BACK = "draw", "take back"
+"""What an offer is about; one that names neither offers a draw."""
 
 SEEN = "camera"
 """The source of a roll that the camera read."""

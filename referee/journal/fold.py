@@ -19,8 +19,11 @@ from engine.values import Announcement, OptionValue, Outcome, OutcomeKind, Place
 from referee.clocks import Clock, ClockFace, PauseReason, TimeControl, recorded_control
 from referee.errors import ClockError, FoldError
 from referee.journal.events import (
+    ASKS_TAKE_BACK,
     MISREAD,
     OFFER_MADE,
+    OFFERS_DRAW,
+    REQUEST,
     SEEN,
     STATE_CHANGING,
     STOPPED,
@@ -261,14 +264,19 @@ class Intention:
 
 
 @dataclass(frozen=True)
-class DrawOffer:
-    """An open draw offer by ``player``; a take-back withdraws it if it ``is_newest``: nothing was played since.
+class Offer:
+    """An open draw offer by ``player``, or their wish to take something back; ``about`` says which.
 
-    It stands until the other player answers or plays a turn, until a take-back withdraws it, or until a person's
-    correction or a take-back changes the position. A turn by the offering player leaves it open.
+    It ``is_newest`` if nothing was played since. A draw offer stands until another player answers or plays a turn,
+    until a take-back withdraws it, or until a person's correction or a take-back changes the position. A turn by the
+    offering player leaves it open. A wish to take back ends with any change of the position. ``words`` say all of it,
+    ``device`` is the id of the one that it came from, empty for none.
     """
 
     player: Player
+    about: str = OFFERS_DRAW
+    words: str = ""
+    device: str = ""
     is_newest: bool = True
 
 
@@ -299,7 +307,7 @@ class Folded(Generic[StateT]):
     without_hints: bool = False
     clock: ClockFold = field(default_factory=ClockFold)
     intention: Intention | None = None
-    offer: DrawOffer | None = None
+    offer: Offer | None = None
     hint: Event | None = None
 
     @property
@@ -336,11 +344,6 @@ class Folded(Generic[StateT]):
         if not is_current or not self.steps[-1].seen:
             return ()
         return self.steps[-2].states if len(self.steps) > 1 else self.start
-
-    @property
-    def offered_by(self) -> Player | None:
-        """The player with an open draw offer."""
-        return None if self.offer is None else self.offer.player
 
     @property
     def last_played(self) -> int | None:
@@ -418,15 +421,20 @@ def intention_after(before: Intention | None, event: Event) -> Intention | None:
 
 
 _ENDS_OFFER = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END}
-"""The events that end an offer, except turns by the offering player."""
+"""The events that end a draw offer, except turns by the offering player."""
 
 
-def offer_after(before: DrawOffer | None, event: Event) -> DrawOffer | None:
-    """Return the open draw offer after an event."""
+def offer_after(before: Offer | None, event: Event) -> Offer | None:
+    """Return the open offer after an event."""
     if event.kind == EventKind.OFFER:
-        return DrawOffer(str(event.data["player"])) if event.data["change"] == OFFER_MADE else None
+        if event.data["change"] != OFFER_MADE:
+            return None
+        about, words = event.text("about") or OFFERS_DRAW, event.text("sentence") or ""
+        return Offer(str(event.data["player"]), about, words, (event.text(REQUEST) or "").partition(" ")[0])
     if before is None or (event.kind == EventKind.CORRECTION and event.data.get("why") == MISREAD):
         return before
+    if before.about == ASKS_TAKE_BACK:
+        return None if event.kind in STATE_CHANGING | {EventKind.END} else before
     is_own_turn = event.kind == EventKind.TURN and event.data.get("player") == before.player
     if is_own_turn or event.kind == EventKind.ROLLED:
         return replace(before, is_newest=False)

@@ -14,10 +14,10 @@ from common.moments import local_time
 from common.phrases import Phrase, as_sentence, capitalized, either, joined, listed, with_minus, without_stop
 from common.shown_text import one_line
 from engine import records, registry
-from engine.api import Game
+from engine.api import Game, StateT
 from engine.errors import EngineError
 from engine.support.players import RESIGN, describe_announcement, parse_announcement, who_plays
-from engine.values import Outcome, OutcomeKind, Player
+from engine.values import Announcement, Outcome, OutcomeKind, Player, Roll
 from referee.errors import FoldError
 from referee.journal.events import CLOCK, PICTURE_SUFFIXES, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
@@ -382,7 +382,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 else Phrase("the set-up is accepted; it is open who starts")
             )
         case EventKind.TURN:
-            return Phrase("{turn}  {described}", data["turn"], _described(game, after, before))
+            return Phrase("{turn}  {described}", data["turn"], step_sentence(game, before.states, after.steps[-1]))
         case EventKind.ROLLED:
             return Phrase("{roll} was rolled", data["roll"])
         case EventKind.ANNOUNCED:
@@ -457,12 +457,19 @@ def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: F
     return ": " + joined(parts, ", ") if parts else ""
 
 
-def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) -> str:
-    played = after.steps[-1]
-    for state in before.states:
+def step_sentence(game: Game[StateT, Any], before: Sequence[StateT], step: FoldedStep[StateT]) -> str:
+    """Say what was played, rolled or announced; ``before`` are the states that it came after."""
+    if step.kind is EventKind.CORRECTION:
+        return step.why
+    if step.by == CLOCK:
+        return Phrase("{loser} loses on time.", capitalized(str(step.player)))
+    for state in before:
         try:
-            return game.notation.describe(read_step(game, state, EventKind.TURN, played.text, played.player))
+            read = read_step(game, state, step.kind, step.text, step.player)
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue
-    return ""
+        if isinstance(read, Roll):
+            return game.roll_sentence(state, read)
+        return describe_announcement(read) if isinstance(read, Announcement) else game.notation.describe(read)
+    return step.text

@@ -33,6 +33,7 @@ class Sender:
     role: Role
     id: str = "mqtt"
     name: str = "MQTT"
+    player: None = None
 
 
 @dataclass(frozen=True)

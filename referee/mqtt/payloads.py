@@ -66,7 +66,7 @@ def table_state(
         clock=None if snapshot.clock is None else _clock(snapshot.clock.after(age_s), sides, now),
         hint=tell(snapshot.hint),
         trouble=tell(snapshot.trouble),
-        draw_offer=snapshot.offer,
+        asked="" if snapshot.offer is None else tell(snapshot.offer.words),
         page=options.page,
     )
     if options.language == "en":
@@ -77,7 +77,7 @@ def table_state(
     return shown.model_copy(update={"local": {name: tell(text, say) for name, text in texts.items()}})
 
 
-_TEXTS = ("game_title", "whose_turn", "next", "words", "score_words", "hint")
+_TEXTS = ("game_title", "whose_turn", "next", "words", "score_words", "hint", "asked")
 """The texts of a state that Home Assistant shows, beside the clock's."""
 
 

@@ -184,7 +184,7 @@ class TableState(Payload):
     ``journal`` is the wall time of the journal's first event, which tells journals apart; empty before there is one.
     ``whose_turn`` has the names of those who may move, ``score_words`` are such as ``Ann 12, Ben 9``. ``needs_person``
     is true while a fault or a question waits for somebody. ``next`` says what is to be done. ``position`` is the strict
-    text of the position, null before the set-up; ``draw_offer`` the side whose offer of a draw is open. ``page`` is the
+    text of the position, null before the set-up; ``asked`` says what a player offers or asks. ``page`` is the
     address of the table's own page (http or https), if known. ``local`` has texts in the language of the table's
     settings, by the name of their field; none in English.
     """
@@ -210,7 +210,7 @@ class TableState(Payload):
     clock: ShownClock | None = None
     hint: Sentence = ""
     trouble: Sentence = ""
-    draw_offer: str | None = None
+    asked: Sentence = ""
     page: Annotated[str | None, AfterValidator(_web_address)] = None
     local: dict[str, str] = {}
 

@@ -16,9 +16,8 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from common.phrases import Phrase, capitalized, counted, joined
+from common.phrases import Phrase, counted, joined
 from engine.api import Game
-from engine.support.players import opponent
 from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line
 from referee.clocks import clock_words
@@ -172,9 +171,7 @@ class Screen:
         for line in self.shown.clock:
             yield Text(self.shown.say(line), style="bold")
         if snapshot.offer is not None:
-            other = capitalized(opponent(self.shown.game.players, snapshot.offer))
-            player = capitalized(snapshot.offer)
-            said = Phrase("{player} offers a draw. {other} types accept or refuse.", player, other)
+            said = Phrase("{words} Whoever answers types accept or refuse.", snapshot.offer.words)
             yield Text(tell(said), style="bold")
         if snapshot.states:
             yield Text()

@@ -7,7 +7,7 @@ from typing import Generic
 from common.phrases import Phrase, capitalized, joined, without_stop
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import Place, Player
+from engine.values import Place
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands import entries
@@ -15,7 +15,7 @@ from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
 from referee.journal.events import Event
-from referee.journal.fold import Intention
+from referee.journal.fold import Intention, Offer
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
@@ -72,7 +72,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._notices: frozenset[str] = frozenset()
         self._ignored: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
-        self._offer: Player | None = None
+        self._offer: Offer | None = None
         self._say = say
         self.time_s = 0.0
 
@@ -152,7 +152,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._publish_state()
 
     def record_offer(self, event: Event) -> str:
-        """Record that a draw is offered, refused or withdrawn; say so, and return the sentence."""
+        """Record that something is offered, asked, refused or withdrawn; say so, and return the sentence."""
         self._log.append(event)
         sentence = str(event.data["sentence"])
         self.alarm(sentence, Sound.QUESTION if self._log.folded.offer else Sound.SILENCE)
@@ -160,8 +160,8 @@ class Announcer(Generic[StateT, TurnT]):
 
     def say_entry(self, sentence: str) -> str:
         """Say what was entered and, if the draw offer that was shown has ended by that, so; returns the text."""
-        said = sentence if self._log.ended else entries.with_lapse(sentence, self._offer, self._log.folded.offered_by)
-        self._offer = self._log.folded.offered_by
+        said = sentence if self._log.ended else entries.with_lapse(sentence, self._offer, self._log.folded.offer)
+        self._offer = self._log.folded.offer
         if said:
             self.say(said)
         return said
@@ -250,7 +250,7 @@ class Announcer(Generic[StateT, TurnT]):
     def _snapshot(self, signal: Signal, time_s: float) -> feed.TableSnapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
         shown, states, folded = self._displayed, self._states(), self._log.folded
-        self._offer = self._log.folded.offered_by
+        self._offer = folded.offer
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = joined(capitalized(each) for each in (self._trouble, journal) if each)
         signal = replace(signal, words=self.tell(signal.words))
@@ -274,7 +274,7 @@ class Announcer(Generic[StateT, TurnT]):
             intention=folded.intention,
             without_hints=folded.without_hints,
             may_take_back=folded.offer is not None or folded.last_played is not None,
-            offer=folded.offered_by,
+            offer=folded.offer,
         )
         if not states:
             view = self._view()

@@ -17,7 +17,7 @@ from engine.support.players import DRAW, RESIGN, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.clocks import ClockFace
-from referee.journal.fold import FoldedStep, Intention
+from referee.journal.fold import FoldedStep, Intention, Offer
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.ports import Display
@@ -190,7 +190,7 @@ class TableSnapshot:
     the hint that ``signal`` lights, ``hinted`` its turn if it tells one, ``trouble`` a technical problem. ``time_s`` is
     the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the players are asked
     to play for the program. ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the
-    player with an open draw offer. ``may_take_back`` means that there is something to take back.
+    open draw offer or wish to take back. ``may_take_back`` means that there is something to take back.
 
     The rest is empty once the set-up was accepted: ``seen`` is what the camera sees, where hidden places count as
     empty; ``wanted`` are the looks of the start that is to be set up, and ``start`` is its text; ``wrong`` are the
@@ -219,7 +219,7 @@ class TableSnapshot:
     clock: ClockFace | None = None
     intention: Intention | None = None
     without_hints: bool = False
-    offer: Player | None = None
+    offer: Offer | None = None
     may_take_back: bool = False
     seen: Appearance = field(default_factory=dict)
     wanted: Appearance = field(default_factory=dict)

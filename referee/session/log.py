@@ -8,19 +8,19 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Generic
 
-from common.phrases import Phrase, capitalized, joined, listed
+from common.phrases import Phrase, joined, listed
 from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.support.chance import format_roll
-from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
 from referee.clocks import TimeControl
 from referee.commands.entries import AppliedCorrection, players_with
 from referee.commands.values import Correct, NewGame, Reply
 from referee.errors import FoldError, JournalError
 from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
-from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next, read_step
+from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
 from referee.journal.journal import BufferedJournal
+from referee.journal.results import step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import StandingFault
@@ -456,7 +456,7 @@ def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
 
 def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     """Say what a take-back undoes, corrections too; ``folded`` must have a turn, roll or announcement."""
-    sentence = _undone_sentence(game, folded)
+    sentence: str = Phrase("{described} That is taken back.", last_played_sentence(game, folded))
     places = dict.fromkeys(place for step in folded.corrections_since for place in step.places)
     if places:
         sentence += Phrase(" The correction of {places} no longer counts either.", listed(places, "and"))
@@ -465,22 +465,11 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     return sentence
 
 
-def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
+def last_played_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
+    """Say what was played last; ``folded`` must have a turn, roll or announcement."""
     index = folded.last_played or 0
-    step = folded.steps[index]
-    if step.kind == EventKind.TURN:
-        before = folded.steps[index - 1].states if index else folded.start
-        state = next((each for each in before if step.player in game.rules.players_to_move(each)), before[0])
-        turn = read_step(game, state, step.kind, step.text, step.player)
-        return Phrase("{describe} That is taken back.", game.notation.describe(turn))
-    if step.kind != EventKind.ANNOUNCED:
-        return Phrase("{text} is taken back.", step.text)
-    if step.by == CLOCK:
-        return Phrase("{player}'s loss on time is taken back.", capitalized(str(step.player)))
-    return Phrase(
-        "{describe_announcement} That is taken back.",
-        describe_announcement(parse_announcement(step.text, game.players)),
-    )
+    before = folded.steps[index - 1].states if index else folded.start
+    return step_sentence(game, before, folded.steps[index])
 
 
 def standing_fault(event: Event) -> StandingFault:

@@ -353,7 +353,7 @@ class Service(Generic[StateT, TurnT]):
     def announce(self, command: commands.Announce) -> str:
         """Apply an announcement; that of a draw only offers it."""
         offer = entries.offer_of(command)
-        return self.enter(command) if offer is None else self.answer_draw_offer(offer)
+        return self.enter(command) if offer is None else self.answer_offer(offer)
 
     @apply.register
     def announce_by_button(self, press: commands.Press) -> str:
@@ -368,11 +368,18 @@ class Service(Generic[StateT, TurnT]):
         return self.enter(commands.AgreedDraw(by) if is_draw else commands.Announce(press.role.value, by))
 
     @apply.register
-    def answer_draw_offer(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
-        """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
-        time_s, names = self._announcer.time_s, self._advisers.names
-        said = entries.answer_draw_offer(self._game, self._states, self._log.folded.offered_by, command, time_s, names)
-        return self._announce(said) if isinstance(said, commands.AgreedDraw) else self._announcer.record_offer(said)
+    def answer_offer(self, command: commands.Asked | commands.Answer) -> str:
+        """Offer or ask something, or answer what is open; raises CorrectionError if that isn't possible."""
+        time_s, names, folded = self._announcer.time_s, self._advisers.names, self._log.folded
+        last = "" if folded.last_played is None else events.last_played_sentence(self._game, folded)
+        said = entries.answer_offer(self._game, self._states, folded.offer, command, time_s, names, last)
+        match said:
+            case commands.AgreedDraw():
+                return self._announce(said)
+            case commands.TakeBack():
+                return self.take_back(said)
+            case _:
+                return self._announcer.record_offer(said)
 
     def _judge_later(self, command: commands.Announced) -> str:
         self._announced[command] = self._log.request_id

@@ -20,23 +20,27 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from common.findings import Finding
-from common.phrases import Phrase
+from common.phrases import Phrase, as_sentence
 from engine.api import Game
 from engine.values import OptionValue, Player
 from referee.commands.entries import offer_of
+from referee.commands.rights import on_behalf
 from referee.commands.values import (
     COMMANDS,
     Announce,
-    AnswerDraw,
+    Answer,
+    Asked,
     Command,
     CommandQueue,
     OfferDraw,
     Reply,
     Role,
     Sentence,
+    TakeBack,
     describe_errors,
 )
-from referee.errors import JournalError, PlayError
+from referee.errors import CorrectionError, JournalError, PlayError
+from referee.journal.events import ASKS_TAKE_BACK
 from referee.journal.reader import read_journal
 from referee.session.feed import TableSnapshot
 from vision.frame import Frame, Image
@@ -296,6 +300,10 @@ class Sender(Protocol):
     def name(self) -> str:
         """The name for the journal if the command doesn't give one; may be empty."""
 
+    @property
+    def player(self) -> Player | None:
+        """The player whose device the sender is; ``None`` if it is everybody's."""
+
 
 class CommandHandler:
     """Takes commands from any sender. Call its methods only from one event loop.
@@ -318,8 +326,6 @@ class CommandHandler:
         self._usual_name = usual_name
         self._forbidden = forbidden
         self._shares_requests = shares_requests
-        self._offering: tuple[str, Player | None] = ("", None)
-        """The id of the sender who offered the last draw, and for whom if they said it."""
         self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
 
@@ -327,8 +333,8 @@ class CommandHandler:
         """Have a command carried out and return its reply.
 
         ``admit`` is called unless the command is a repetition, and may raise to refuse it. Raises CommandError if the
-        command is invalid, needs another role, comes while too many others wait, gets no reply in time, or is an
-        announcement that waits until the table is at rest.
+        command is invalid, needs another role, is another player's to give, comes while too many others wait, gets no
+        reply in time, or is an announcement that waits until the table is at rest.
         """
         try:
             command = COMMANDS.validate_python(fields)
@@ -341,7 +347,7 @@ class CommandHandler:
         key = (sender.id, command.request_id)
         task = self._given.get(key) if command.request_id else None
         if task is None:
-            self._check_draw(sender, command)
+            command = self._rightful(sender, command)
             admit()
             task = self._begin(sender, command)
             if command.request_id:
@@ -376,9 +382,9 @@ class CommandHandler:
 
     async def _carry_out(self, sender: Sender, command: Command) -> ReplyDocument:
         kept = command.request_id
-        if kept and not self._shares_requests:
+        if not self._shares_requests and (kept or isinstance(command, Asked)):
             kept = f"{sender.id} {kept}"
-        if kept and self._port.journal is not None:
+        if command.request_id and self._port.journal is not None:
             done = await asyncio.to_thread(_event_of_request, self._port.journal, kept)
             if done is not None:
                 return self._reply(Reply(Phrase("That was done before; it is event {done}.", done)))
@@ -386,25 +392,39 @@ class CommandHandler:
         reply = await self._port.submit(replace(command, by=by), kept)
         if reply is None:
             return self._reply(Reply(Phrase("The referee has stopped; nothing was done."), refused=True))
-        if not reply.refused and (offered := _offered(command)) is not None:
-            self._offering = sender.id, offered.player
         if reply.waits and self._shares_requests:
             raise CommandError(CommandFault.UNANSWERED, reply.words)
         return self._reply(reply)
 
-    def _check_draw(self, sender: Sender, command: Command) -> None:
-        """Raise CommandError if a device that offered the open draw would accept it, too."""
+    def _rightful(self, sender: Sender, command: Command) -> Command:
+        """Return the command as the sender may give it; raises CommandError if it is another's to give.
+
+        No device answers what it offered or asked itself.
+        """
         newest = self._port.snapshots.newest
-        open_offer = None if newest is None else newest.snapshot.offer
-        device, player = self._offering
-        if self._shares_requests or sender.id != device or open_offer is None or player not in {None, open_offer}:
-            return
-        if _offered(command) is not None or (isinstance(command, AnswerDraw) and command.accepts):
+        states, offer = ((), None) if newest is None else (newest.snapshot.states, newest.snapshot.offer)
+        owns = sender.role >= Role.OWN
+        if isinstance(command, Announce):
+            command = offer_of(command) or command
+        try:
+            if sender.player is not None:
+                command = on_behalf(self._port.game, states, command, sender.player, owns=owns)
+        except CorrectionError as error:
+            raise CommandError(CommandFault.FORBIDDEN, as_sentence(str(error))) from error
+        if self._shares_requests or offer is None or offer.device != sender.id:
+            return command
+        if offer.about == ASKS_TAKE_BACK:
+            answers = isinstance(command, Answer | TakeBack) and not owns
+            words: str = Phrase("This device asked that. Another one answers, or somebody at the table.")
+        else:
+            answers = isinstance(command, Answer) or (isinstance(command, OfferDraw) and command.player != offer.player)
             words = Phrase(
                 "This device offered the draw. The other player accepts it on another one, or the owner "
                 "enters it under Resign or draw."
             )
+        if answers and getattr(command, "accepts", True):
             raise CommandError(CommandFault.FORBIDDEN, words)
+        return command
 
     def _reply(self, reply: Reply) -> ReplyDocument:
         return ReplyDocument(
@@ -415,11 +435,6 @@ class CommandHandler:
     def _event_number(self) -> int:
         newest = self._port.snapshots.newest
         return 0 if newest is None else newest.snapshot.event_number
-
-
-def _offered(command: Command) -> OfferDraw | None:
-    """Return the draw offer in a command, which may also accept one; ``None`` if it offers none."""
-    return offer_of(command) if isinstance(command, Announce) else command if isinstance(command, OfferDraw) else None
 
 
 def _event_of_request(path: Path, request_id: str) -> int | None:

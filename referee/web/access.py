@@ -13,9 +13,9 @@ import secrets
 import stat
 import string
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -28,10 +28,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from common.durable import write_durably
-from common.phrases import Phrase, capitalized
+from common.phrases import Phrase, as_sentence
+from engine.values import Player
 from referee.commands.values import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import DevicesFullError, PageError
-from referee.web.devices import Device, PairedDevices
+from referee.web.devices import Claim, Device, PairedDevices
 
 EVENT_STREAM = "text/event-stream"
 MOST_VIEWERS = 256
@@ -177,7 +178,8 @@ _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
 class PageSession:
     """A paired device, or the browser on this machine; ``name`` is the person's name for the journal.
 
-    ``csrf`` proves that a request came from one of our pages. A bearer session needs no such proof.
+    ``player`` is the player of the current game whose device it is, ``None`` if it is everybody's. ``csrf`` proves that
+    a request came from one of our pages. A bearer session needs no such proof.
     """
 
     id: str
@@ -185,6 +187,7 @@ class PageSession:
     name: str = ""
     csrf: str = ""
     is_bearer: bool = False
+    player: Player | None = None
 
     @property
     def is_everybody(self) -> bool:
@@ -303,6 +306,7 @@ class Access:
     """Creates and checks sessions. ``now_s`` returns seconds since 1970, ``clock`` monotonic seconds.
 
     A session ends when its device is unpaired, at the latest after ``PAIRED_S``. ``devices`` holds each device's role.
+    ``player_of`` returns the player of the current game to whom a claim belongs.
     """
 
     def __init__(
@@ -325,6 +329,7 @@ class Access:
         self._reads = RateLimiter(READS, clock)
         self._strangers = RateLimiter(STRANGERS, clock)
         self.reading = Turns(_READS_AT_ONCE, _READS_OF_DEVICE)
+        self.player_of: Callable[[Claim], Player | None] = lambda _: None
 
     def session_of(self, headers: Headers) -> PageSession:
         """Return a request's session; without one, ``NOBODY``, or the owner if only this machine can connect."""
@@ -334,7 +339,7 @@ class Access:
         known = self._read(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
         if known is not None:
             return known
-        return NOBODY if self.policy.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.policy.owner)
+        return NOBODY if self.policy.is_open else self._session(self._at_the_machine)
 
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[PageSession, str]:
         """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
@@ -351,19 +356,29 @@ class Access:
         digits = "".join(character for character in code if character in string.digits)
         for role, right in self.policy.codes.items():
             if secrets.compare_digest(digits, right):
-                try:
+                with _keeping_devices():
                     device = self.devices.add(name, min(role, wanted))
-                except DevicesFullError as error:
-                    raise HTTPException(503, f"{capitalized(str(error))}.") from error
-                except PageError as error:
-                    # The reason names a path of this machine.
-                    raise HTTPException(503, _NOT_KEPT) from error
                 self._failures.pop(origin, None)
-                session = self._session(device.id, device.role, name)
-                return session, str(self._tokens.dumps([device.id]))
+                return self._session(device), str(self._tokens.dumps([device.id]))
         if is_free:
             self._failures[origin] += 1
         raise HTTPException(403, Phrase("That is not the code. The referee's terminal shows it."))
+
+    def claim(self, session: PageSession, claim: Claim | None) -> tuple[PageSession, str]:
+        """Give a session's device to a player, or to everybody; returns its session and token from then on.
+
+        A browser on this machine becomes a device of its own by that: one of the owner's, like the others here. Raises
+        HTTPException if that can't be saved.
+        """
+        device = self._at_the_machine if session.is_everybody else self._find_device(session.id)
+        with _keeping_devices():
+            if session.is_everybody and claim is not None:
+                device = self.devices.add(self.policy.owner, Role.OWN)
+            if device is None:
+                raise HTTPException(401, Phrase("This device is not paired with the referee yet."))
+            self.devices.claim(device.id, claim)
+        found = replace(device, claim=claim)
+        return self._session(found, is_bearer=session.is_bearer), str(self._tokens.dumps([device.id]))
 
     def count_read(self, session: PageSession) -> None:
         """Raise HTTPException if a device other than the owner's reads more than a page needs."""
@@ -390,14 +405,15 @@ class Access:
         if named != session.id:
             raise HTTPException(403, Phrase("This page is out of date. Load it again, then repeat what you did."))
 
-    def still_holds(self, session: PageSession) -> bool:
-        """Whether a session is still valid: its device may have been unpaired since. A paired one counts as seen."""
-        if session.id == _AT_THE_MACHINE:
-            return True
-        if self._find_device(session.id) is None:
-            return False
-        self.devices.note_seen(session.id)
-        return True
+    def renewed(self, session: PageSession) -> PageSession | None:
+        """Return a session as it is now, ``None`` if its device was unpaired since. A paired one counts as seen."""
+        if session.is_everybody:
+            return session
+        device = self._find_device(session.id)
+        if device is None:
+            return None
+        self.devices.note_seen(device.id)
+        return self._session(device, is_bearer=session.is_bearer)
 
     def _read(self, token: str, *, is_bearer: bool = False) -> PageSession | None:
         try:
@@ -408,7 +424,7 @@ class Access:
         if device is None:
             return None
         self.devices.note_seen(identity)
-        return self._session(identity, device.role, device.name, is_bearer=is_bearer)
+        return self._session(device, is_bearer=is_bearer)
 
     def _find_device(self, identity: str) -> Device | None:
         try:
@@ -417,5 +433,23 @@ class Access:
             # If the list can't be read, nobody gets in.
             return None
 
-    def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> PageSession:
-        return PageSession(identity, role, name, str(self._csrf.dumps(identity)), is_bearer)
+    @property
+    def _at_the_machine(self) -> Device:
+        return Device(_AT_THE_MACHINE, self.policy.owner, Role.OWN, 0.0, 0.0)
+
+    def _session(self, device: Device, *, is_bearer: bool = False) -> PageSession:
+        player = None if device.claim is None else self.player_of(device.claim)
+        csrf = str(self._csrf.dumps(device.id))
+        return PageSession(device.id, device.role, device.name, csrf, is_bearer, player)
+
+
+@contextmanager
+def _keeping_devices() -> Iterator[None]:
+    """Raise HTTPException if the list of devices is full, or can't be written, inside the context."""
+    try:
+        yield
+    except DevicesFullError as error:
+        raise HTTPException(503, as_sentence(str(error))) from error
+    except PageError as error:
+        # The reason names a path of this machine.
+        raise HTTPException(503, _NOT_KEPT) from error

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from common.json_files import parse_json
-from common.phrases import Phrase
+from common.phrases import Phrase, capitalized
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS, Role
 from referee.errors import PageError
@@ -24,6 +24,7 @@ from referee.session.feed import TableSnapshot
 from referee.web.access import EVENT_STREAM, Access, PageSession, Viewers
 from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.documents import (
+    ClaimRequest,
     DiceDocument,
     Document,
     GamesDocument,
@@ -43,18 +44,19 @@ from referee.web.documents import (
     tapped_document,
     turns_document,
 )
-from referee.web.fragments import PartsSent, TableParts, Viewer
+from referee.web.fragments import PartsSent, TableParts
 from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of
 
 
 class DeviceDocument(Document):
-    """A paired device; the times are ISO 8601 UTC."""
+    """A paired device, and the player or side whose it is, if not everybody's; the times are ISO 8601 UTC."""
 
     id: str
     name: str
     role: str
+    player: str
     paired: str
     seen: str
 
@@ -66,12 +68,13 @@ class DevicesDocument(Document):
 
 
 class DeviceChange(BaseModel):
-    """A device's new role; ``none`` unpairs it."""
+    """A device's new role; ``none`` unpairs it. With an empty ``player`` it becomes everybody's instead."""
 
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, Field(max_length=64)]
-    role: Literal["look", "play", "own", "none"]
+    role: Literal["look", "play", "own", "none"] | None = None
+    player: Literal[""] | None = None
 
 
 DEVICE_CHANGE: TypeAdapter[DeviceChange] = TypeAdapter(DeviceChange)
@@ -89,6 +92,7 @@ def devices_document(devices: PairedDevices) -> DevicesDocument:
                 id=each.id,
                 name=each.name,
                 role=each.role.name.lower(),
+                player="" if each.claim is None else each.claim.name or each.claim.side,
                 paired=_iso(each.paired_s),
                 seen=_iso(each.seen_s),
             )
@@ -103,9 +107,12 @@ async def change_device(devices: PairedDevices, fields: object) -> DevicesDocume
         change = DEVICE_CHANGE.validate_python(fields)
     except ValidationError as error:
         raise HTTPException(422, Phrase("Give a device's id, and its role: look, play, own or none.")) from error
-    role = Role.NOBODY if change.role == "none" else Role[change.role.upper()]
     try:
-        changed = await run_in_threadpool(devices.change, change.id, role)
+        if change.role is None:
+            changed = await run_in_threadpool(devices.claim, change.id, None)
+        else:
+            role = Role.NOBODY if change.role == "none" else Role[change.role.upper()]
+            changed = await run_in_threadpool(devices.change, change.id, role)
     except PageError as error:
         raise HTTPException(503, f"{error}.") from error
     if changed is None:
@@ -132,6 +139,7 @@ _STATUS = {
     table_port.CommandFault.UNANSWERED: 504,
 }
 _PAIRING: TypeAdapter[PairingRequest] = TypeAdapter(PairingRequest)
+_CLAIM: TypeAdapter[ClaimRequest] = TypeAdapter(ClaimRequest)
 _LARGEST = 2**63 - 1
 """The largest integer SQLite can store."""
 
@@ -233,6 +241,7 @@ class Api:
                 {"overlay": "1: with what was located drawn over it."},
             ),
             Endpoint("/api/session", self._session, Role.LOOK, "What this device may do", SessionDocument),
+            Endpoint("/api/session", self._claim, Role.PLAY, "Say whose device this is", SessionDocument, takes=_CLAIM),
             Endpoint("/api/devices", self._devices, Role.OWN, "The paired devices", DevicesDocument),
             Endpoint(
                 "/api/devices",
@@ -264,22 +273,24 @@ class Api:
         )
 
     async def _table(self, request: Request) -> Response:
-        return Response(self._documents.newest(language_of(request)).json, media_type="application/json")
+        session: PageSession = request.state.session
+        rendered = self._documents.newest(language_of(request), session.player)
+        return Response(rendered.json, media_type="application/json")
 
     async def _events(self, request: Request) -> Response:
         session: PageSession = request.state.session
         language, names = language_of(request), request.query_params.get("parts")
         say = _whole_table
         if names is not None:
-            viewer, version = Viewer.of(language, session), _number(request, "version") or 0
-            say = PartsSent(self._services.parts, viewer, names.split(","), version).event
+            version = _number(request, "version") or 0
+            say = PartsSent(self._services.parts, language, names.split(","), version).event
         return self._viewers.stream(session, self._changes(session, language, say))
 
     async def _changes(
-        self, session: PageSession, language: str, say: Callable[[Rendered], Awaitable[bytes]]
+        self, session: PageSession, language: str, say: Callable[[Rendered, PageSession], Awaitable[bytes]]
     ) -> AsyncIterator[bytes]:
-        rendered, looks = self._documents.newest(language), 0
-        yield await say(rendered)
+        rendered, looks = self._documents.newest(language, session.player), 0
+        yield await say(rendered, session)
         while True:
             newer: table_port.VersionedSnapshot | None = None
             try:
@@ -288,12 +299,14 @@ class Api:
                 is_over = newer is None
             except TimeoutError:
                 is_over, looks = False, looks + 1
-            if is_over or not self._access.still_holds(session):
+            before, renewed = session.player, self._access.renewed(session)
+            if is_over or renewed is None:
                 return
+            session = renewed
             await save_seen_times_if_due(self._access)
-            if newer is not None:
-                rendered = self._documents.of(newer, language)
-                yield await say(rendered)
+            if newer is not None or session.player != before:
+                rendered = self._documents.newest(language, session.player)
+                yield await say(rendered, session)
             elif looks % LOOKS_KEPT_OPEN == 0:
                 yield _STILL_HERE
 
@@ -368,8 +381,23 @@ class Api:
         return Response(content, media_type="image/jpeg")
 
     async def _session(self, request: Request) -> Response:
-        session: PageSession = request.state.session
-        return _json(SessionDocument(role=session.role.name.lower(), name=session.name, csrf=session.csrf))
+        return _json(_session_document(request.state.session))
+
+    async def _claim(self, request: Request) -> Response:
+        """Give the device to a player of the current game, or to everybody; a form leads to the table."""
+        try:
+            player = _CLAIM.validate_python(await body_fields(request)).player
+        except ValidationError as error:
+            raise HTTPException(422, Phrase("Say whose device this is: a side of the game, or nobody's.")) from error
+        claim = self._documents.claim_of(player) if player else None
+        if player and claim is None:
+            raise HTTPException(422, Phrase("{player} does not play in this game.", capitalized(player)))
+        session, token = await run_in_threadpool(self._access.claim, request.state.session, claim)
+        document = _session_document(session)
+        response: Response = RedirectResponse("/", 303) if await form_fields(request) else _json(document)
+        if not session.is_bearer and not session.is_everybody:
+            _keep_token(response, self._access, token)
+        return response
 
     async def _devices(self, _: Request) -> Response:
         return _json(devices_document(self._access.devices))
@@ -385,7 +413,8 @@ class Api:
         return JSONResponse(openapi(self.endpoints))
 
 
-async def _whole_table(rendered: Rendered) -> bytes:
+async def _whole_table(rendered: Rendered, session: PageSession) -> bytes:
+    del session
     return rendered.event
 
 
@@ -405,10 +434,19 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
         response: Response = RedirectResponse("/", 303) if is_form else _json(document)
-        response.set_cookie(access.cookie, token, max_age=int(PAIRED_S), httponly=True, samesite="lax", path="/")
+        _keep_token(response, access, token)
         return response
 
     return pair
+
+
+def _keep_token(response: Response, access: Access, token: str) -> None:
+    """Have the browser keep the token of its session."""
+    response.set_cookie(access.cookie, token, max_age=int(PAIRED_S), httponly=True, samesite="lax", path="/")
+
+
+def _session_document(session: PageSession) -> SessionDocument:
+    return SessionDocument(role=session.role.name.lower(), name=session.name, csrf=session.csrf, player=session.player)
 
 
 async def body_fields(request: Request) -> Any:

@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from common.durable import write_durably
 from common.json_files import parse_json
 from common.whole_files import read_text
+from engine.values import Player
 from referee.commands.values import Role
 from referee.errors import DevicesFullError, PageError
 
@@ -29,14 +30,34 @@ _SEEN_EVERY_S = 600.0
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Whose device one is: the player of a ``side``, and the player's ``name``, empty without one."""
+
+    side: Player
+    name: str = ""
+
+    def player_in(self, names: Mapping[Player, str], playing: Collection[Player]) -> Player | None:
+        """Return the player of a game: whoever has the name now, or the side while it has no name; ``None`` for nobody.
+
+        >>> Claim("p1", "Anna").player_in({"p1": "Ben", "p2": "Anna"}, ("p1", "p2"))
+        'p2'
+        """
+        if not self.name:
+            return self.side if self.side in playing and not names.get(self.side) else None
+        found = (side for side, name in names.items() if name.casefold() == self.name.casefold())
+        return next((side for side in found if side in playing), None)
+
+
+@dataclass(frozen=True)
 class Device:
-    """A paired device; ``paired_s`` and ``seen_s`` are seconds since 1970."""
+    """A paired device; ``paired_s`` and ``seen_s`` are seconds since 1970. Without a ``claim`` it is everybody's."""
 
     id: str
     name: str
     role: Role
     paired_s: float
     seen_s: float
+    claim: Claim | None = None
 
 
 _DEVICES = TypeAdapter(list[Device])
@@ -99,6 +120,14 @@ class PairedDevices:
                 del devices[identity]
             elif before is not None:
                 devices[identity] = replace(before, role=role)
+        return before
+
+    def claim(self, identity: str, claim: Claim | None) -> Device | None:
+        """Give a device to a player, or to everybody. Returns the previous device, ``None`` if there is none."""
+        with self._changing() as devices:
+            before = devices.get(identity)
+            if before is not None:
+                devices[identity] = replace(before, claim=claim)
         return before
 
     def note_seen(self, identity: str) -> None:

@@ -17,17 +17,19 @@ from common.phrases import Phrase, capitalized
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game, Tapped, tapped
 from engine.errors import EngineError
-from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from engine.values import Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
+from referee.commands.entries import before_roll
+from referee.journal.events import OFFERS_DRAW
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say, screen_sentences
-from referee.naming import Names
+from referee.naming import Names, is_program
 from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move
 from referee.session.table_port import TablePort, VersionedSnapshot
+from referee.web.devices import Claim
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
 
@@ -48,13 +50,17 @@ class GameDocument(Document):
 
 
 class PlayerDocument(Document):
-    """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points."""
+    """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points.
+
+    A side that ``is_program`` is played by the program.
+    """
 
     id: str
     name: str
     side: str
     score: int | None
     to_move: bool
+    is_program: bool
 
 
 class TurnDocument(Document):
@@ -108,6 +114,14 @@ class ClockDocument(Document):
     fallen: tuple[str, ...]
 
 
+class AskedDocument(Document):
+    """What a ``player`` offers or asks, and another has to answer: a ``draw``, or to ``take back`` the last turn."""
+
+    about: str
+    player: str
+    words: str
+
+
 class TableDocument(Document):
     """Everything a screen shows about the table.
 
@@ -115,13 +129,15 @@ class TableDocument(Document):
     and remarks.
     ``board`` is an SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
     so a client should play it only if it also received the previous version. ``scores`` are lines that explain the
-    score. ``awaits_turn`` means that ``next`` only says whose turn it is. ``draw_offer`` is the side with an open draw
+    score. ``you`` is the side whose device the document is for; null for everybody's. ``awaits_turn`` means that
+    ``next`` only says whose turn it is. ``asked`` waits for an answer; ``draw_offer`` is the side with an open draw
     offer. ``deeds`` is what a person may do now. Before the set-up, ``start`` is the text of the position that is to be
     set up, and ``wrong`` are the places that certainly look different; empty afterwards.
     """
 
     version: int
     event_number: int
+    you: str | None
     game: GameDocument
     players: tuple[PlayerDocument, ...]
     turns: int
@@ -138,6 +154,7 @@ class TableDocument(Document):
     lights: tuple[LightDocument, ...]
     clock: ClockDocument | None
     draw_offer: str | None
+    asked: AskedDocument | None
     board: str
     scores: tuple[str, ...]
     deeds: tuple[str, ...]
@@ -216,11 +233,23 @@ class PlacesDocument(Document):
 
 
 class SessionDocument(Document):
-    """The requesting device's role (``look``, ``play`` or ``own``), its name, and its CSRF token."""
+    """The requesting device's role (``look``, ``play`` or ``own``), its name, and its CSRF token.
+
+    ``player`` is the side whose device it is; null if it is everybody's.
+    """
 
     role: str
     name: str
     csrf: str
+    player: str | None
+
+
+class ClaimRequest(BaseModel):
+    """Whose device the requesting one is from now on: a side of the current game, or empty for everybody's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    player: Annotated[str, Field(max_length=40, pattern=ONE_LINE)] = ""
 
 
 class PairingDocument(Document):
@@ -290,18 +319,18 @@ class Rendered:
 
 
 class TableDocuments:
-    """Builds and caches the newest table document for each language. It is thread-safe."""
+    """Builds and caches the newest table document for each language and player. It is thread-safe."""
 
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._newest: dict[str, Rendered] = {}
+        self._newest: dict[tuple[str, Player | None], Rendered] = {}
 
-    def newest(self, language: str = "en") -> Rendered:
+    def newest(self, language: str = "en", player: Player | None = None) -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
         nothing_yet = TableSnapshot(0, 0, looking_signal(Phrase("The referee is starting.")), 0.0)
         newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
-        rendered, face = self.of(newest, language), newest.snapshot.clock
+        rendered, face = self.of(newest, language, player), newest.snapshot.clock
         if face is None or not face.running:
             return rendered
         now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
@@ -313,15 +342,36 @@ class TableDocuments:
         names = {} if newest is None else newest.snapshot.names
         return Names.of(self._port.game, names).telling(screen_sentences(language))
 
-    def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
-        """Return a snapshot's document."""
+    def of(self, versioned: VersionedSnapshot, language: str = "en", player: Player | None = None) -> Rendered:
+        """Return a snapshot's document for a player's device, or for everybody's."""
         with self._lock:
-            newest = self._newest.get(language)
-            if newest is None or newest.document.version != versioned.version:
+            return self._of(versioned, language, player)
+
+    def _of(self, versioned: VersionedSnapshot, language: str, player: Player | None) -> Rendered:
+        newest = self._newest.get((language, player))
+        if newest is None or newest.document.version != versioned.version:
+            if player is None:
                 allowed, say = self._port.hints_allowed, screen_sentences(language)
                 document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
-                newest = self._newest[language] = Rendered.of(document)
-            return newest
+            else:
+                document = self._of(versioned, language, None).document.model_copy(update={"you": player})
+            newest = self._newest[language, player] = Rendered.of(document)
+        return newest
+
+    def player_of(self, claim: Claim) -> Player | None:
+        """Return the player of the newest game whose a claimed device is."""
+        newest = self._port.snapshots.newest
+        if newest is None:
+            return None
+        return claim.player_in(newest.snapshot.names, players_of(self._port.game, newest.snapshot))
+
+    def claim_of(self, player: Player) -> Claim | None:
+        """Return a player's claim to a device; ``None`` if nobody at the table has that side in the newest game."""
+        newest = self._port.snapshots.newest
+        if newest is None or player not in players_of(self._port.game, newest.snapshot):
+            return None
+        name = newest.snapshot.names.get(player, "")
+        return None if is_program(name) else Claim(player, name)
 
 
 def table_document(
@@ -331,10 +381,12 @@ def table_document(
     snapshot = versioned.snapshot
     tell = Names.of(game, snapshot.names).telling(say)
     state = snapshot.states[0] if snapshot.states else None
+    offer = snapshot.offer
     awaits_turn = state is not None and state.to_move is not None and not game.awaits_roll(state)
     return TableDocument(
         version=versioned.version,
         event_number=snapshot.event_number,
+        you=None,
         game=GameDocument(
             name=game.name,
             title=game.title,
@@ -355,7 +407,8 @@ def table_document(
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
-        draw_offer=snapshot.offer,
+        draw_offer=None if offer is None or offer.about != OFFERS_DRAW else offer.player,
+        asked=None if offer is None else AskedDocument(about=offer.about, player=offer.player, words=tell(offer.words)),
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
         deeds=deeds(game, snapshot, hints_allowed=hints_allowed),
@@ -401,6 +454,7 @@ def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> tuple[P
             side=say(player),
             score=snapshot.scores.get(player),
             to_move=player in to_move,
+            is_program=is_program(snapshot.names.get(player, "")),
         )
         for player in players_of(game, snapshot)
     )
@@ -610,8 +664,5 @@ def _rolling(game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequenc
         return None
     if before_seen:
         return before_seen[0]
-    state = snapshot.states[0]
-    if not game.awaits_roll(state):
-        for turn in silent_turns(game, state):
-            state = game.rules.apply(state, turn)
+    state = before_roll(game, snapshot.states[0])
     return state if game.awaits_roll(state) else None

@@ -18,7 +18,7 @@ from referee.web.documents import Rendered, TableDocument, VerdictDocument
 from referee.web.history import History
 from referee.web.languages import templates, translations
 
-PARTS = ("next", "players", "board", "over", "verdict", "offer", "hint", "actions", "standing")
+PARTS = ("next", "players", "board", "over", "verdict", "offer", "hint", "actions", "whose_phone", "standing")
 """The parts of the table's page. Each is a template ``table/NAME.html``, of one element whose id is the name."""
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""
@@ -108,16 +108,16 @@ class PartsSent:
     ``names`` are the parts it shows; others are ignored. ``version`` is that of the table it shows already, or 0.
     """
 
-    def __init__(self, parts: TableParts, viewer: Viewer, names: Collection[str], version: int) -> None:
+    def __init__(self, parts: TableParts, language: str, names: Collection[str], version: int) -> None:
         self._parts = parts
-        self._viewer = viewer
+        self._language = language
         self._names = [name for name in PARTS if name in names]
         self._shown_version = version
         self._sent: Mapping[str, str] = {}
 
-    async def event(self, rendered: Rendered) -> bytes:
-        """Return the server-sent event that brings the screen up to date."""
-        document, viewer = rendered.document, self._viewer
+    async def event(self, rendered: Rendered, session: PageSession) -> bytes:
+        """Return the server-sent event that brings the screen of a session up to date."""
+        document, viewer = rendered.document, Viewer.of(self._language, session)
         parts = self._parts.kept(document, viewer)
         if parts is None:
             parts = await run_in_threadpool(self._parts.of, document, viewer)

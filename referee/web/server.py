@@ -68,6 +68,7 @@ _NOWHERE = ("192.0.2.1", 9)
 def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to the devices ``access`` admits."""
     services = PageServices.of(port, access)
+    access.player_of = services.documents.player_of
     return create_guarded_app(
         [
             *(endpoint.route for endpoint in Api(services).endpoints),

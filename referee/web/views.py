@@ -172,7 +172,8 @@ class Pages:
         return response
 
     def _document(self, request: Request) -> TableDocument:
-        return self._services.documents.newest(language_of(request)).document
+        session: PageSession = request.state.session
+        return self._services.documents.newest(language_of(request), session.player).document
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})

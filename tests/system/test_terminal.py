@@ -177,7 +177,7 @@ TYPED = (
     ("turn p1 e1=1", "p1 may not play now; it is the turn of p2"),
     ("turn p2 c1=2", "p2 writes a 2 on c1."),
     ("roll 1,3,4,5,T", "1,3,4,5,T was rolled."),
-    ("undo", "1,3,4,5,T is taken back."),
+    ("undo", "1,3,4,5,T was rolled. That is taken back."),
     ("correct p2.c1 empty p2.e1 digit 2", "p2.c1 is empty, p2.e1 is digit 2"),
     ("trun d1", "'trun d1' is not understood;"),
     ("?", "draw, resign, accept, refuse. "),

@@ -128,6 +128,8 @@ export function sendCommands() {
   });
   document.addEventListener("submit", async (event) => {
     const form = event.target;
+    // A part of the table that was sent again is for all devices, so it has no token.
+    if (form.elements.csrf) form.elements.csrf.value = document.querySelector('meta[name="csrf"]').content;
     if (!form.matches("[data-command]")) return;
     event.preventDefault();
     const buttons = form.querySelectorAll("button");

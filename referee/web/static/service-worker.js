@@ -3,7 +3,7 @@ const KEPT = "offline-7";
 const MODULES = [
   "camera", "clocks", "commands", "correct", "enter", "idiomorph", "kept", "live", "morph", "moving", "page", "rolling", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
 ].map((name) => `/static/${name}.js`);
-const FILES = ["/offline", "/static/page.css", "/static/table.css", "/static/icon.svg", ...MODULES];
+const FILES = ["/offline", "/static/page.css", "/static/table.css", "/static/whose_phone.css", "/static/icon.svg", ...MODULES];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -130,7 +130,7 @@ def test_each_kind_of_step_can_be_taken_back(harvest: KeptGame) -> None:
     assert harvest.take_back() == "P3 resigns. That is taken back."
     assert harvest.state == before
     assert harvest.take_back() == "p2 keeps the die. That is taken back."
-    assert harvest.take_back() == "5 is taken back."
+    assert harvest.take_back() == "5 was rolled. That is taken back."
     assert harvest.state == start
     with pytest.raises(CorrectionError, match="no turn to take back"):
         harvest.take_back()

@@ -302,7 +302,7 @@ MESSAGES: list[tuple[Command, dict[str, Any]]] = [
     ),
     (EnterRoll("4,1", "Ann"), {"command": "roll", "by": "Ann", "text": "4,1", "player": None}),
     (Announce("draw", "Ann"), {"command": "announce", "by": "Ann", "text": "draw", "player": None}),
-    (AskHint("Ann"), {"command": "hint", "by": "Ann"}),
+    (AskHint("Ann"), {"command": "hint", "by": "Ann", "player": None}),
     (RestoreSensor("c3", "Ann"), {"command": "restore sensor", "by": "Ann", "place": "c3"}),
 ]
 

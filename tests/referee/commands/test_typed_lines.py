@@ -28,7 +28,7 @@ from referee.commands.typed_lines import (
 )
 from referee.commands.values import (
     Announce,
-    AnswerDraw,
+    Answer,
     AskHint,
     CommandQueue,
     Correct,
@@ -59,8 +59,8 @@ DEBLOCKLE: Any = load("deblockle")
         ("h", AskHint("Ann")),
         ("Hint\n", AskHint("Ann")),
         ("Draw", OfferDraw("Ann")),
-        ("accept", AnswerDraw(by="Ann", accepts=True)),
-        ("Refuse", AnswerDraw(by="Ann", accepts=False)),
+        ("accept", Answer(by="Ann", accepts=True)),
+        ("Refuse", Answer(by="Ann", accepts=False)),
         ("resign", Announce("resign", "Ann")),
     ],
 )

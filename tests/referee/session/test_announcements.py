@@ -1,6 +1,7 @@
 """Announcements during a game: typed, by buttons, checked against the visible table; draws offered and answered."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.values import (
     AgreedDraw,
     Announce,
-    AnswerDraw,
+    Answer,
     Command,
     CommandQueue,
     Correct,
@@ -35,7 +36,7 @@ from referee.commands.values import (
 )
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.events import Event, EventKind
-from referee.journal.fold import DrawOffer, fold, offer_after
+from referee.journal.fold import Offer, fold, offer_after
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.journal.results import event_lines
@@ -136,7 +137,7 @@ def test_a_draw_accepted_after_a_finished_turn_ends_that_turn_too(make_reading: 
     on.show(game.table.appearance(start), 4)
     on.tell(OfferDraw("Ann", "black"))
     on.show(game.table.appearance(game.rules.apply(start, game.notation.parse_turn(start, "c1-c2"))), 2)
-    assert on.tell(AnswerDraw(by="Ben", accepts=True)) == Reply("Draw agreed.")
+    assert on.tell(Answer(by="Ben", accepts=True)) == Reply("Draw agreed.")
     assert on.kinds() == ["new game", "set up", "draw offer", "turn", "announced", "end"]
 
 
@@ -520,7 +521,7 @@ def session(request: Any, new_journal: Callable[[], Journal]) -> Iterator[tuple[
 def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[Any, Journal]) -> None:
     table, journal = session
     assert carry_out(table, OfferDraw("Ann", "white")).words == "White offers a draw."
-    assert "agreed" in carry_out(table, AnswerDraw(by="Ben", accepts=True)).words
+    assert "agreed" in carry_out(table, Answer(by="Ben", accepts=True)).words
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is not None
     said = [event for _, event in events if event.kind in ("draw offer", "announced")]
@@ -528,7 +529,7 @@ def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[An
     assert kept == [("draw offer", "Ann"), ("announced", "Ben")]
     assert not carry_out(table, TakeBack("Ann")).refused
     assert fold(*events_of_game(journal, None)).outcome is None
-    assert carry_out(table, AnswerDraw(by="Ben", accepts=True)).refused
+    assert carry_out(table, Answer(by="Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("text", ["draw", "all:draw", " Draw ", "ALL : draw"])
@@ -557,25 +558,28 @@ def test_an_owner_ends_the_game_in_a_draw_without_an_offer(session: tuple[Any, J
 def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal]) -> None:
     table, journal = session
     carry_out(table, OfferDraw("Ann"))
-    assert carry_out(table, AnswerDraw(by="Ben", accepts=False)).words == "White refuses the draw."
+    assert carry_out(table, Answer(by="Ben", accepts=False)).words == "White refuses the draw."
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is None
-    assert fold(game, events).offered_by is None
+    assert fold(game, events).offer is None
     assert [line.sentence for line in event_lines(game, events)][-2:] == [
         "Black offers a draw.",
         "White refuses the draw.",
     ]
-    assert carry_out(table, AnswerDraw(by="Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
+    assert carry_out(table, Answer(by="Ben", accepts=False)) == Reply("nothing is offered or asked", refused=True)
+
+
+BLACK_OFFERS = Offer("black", words="Black offers a draw.")
 
 
 def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
     table, journal = session
     carry_out(table, OfferDraw("Ann", "black"))
     assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
-    assert fold(*events_of_game(journal, None)).offered_by == "black"
+    assert fold(*events_of_game(journal, None)).offer == replace(BLACK_OFFERS, is_newest=False)
     assert not carry_out(table, EnterTurn("a7-a6", "Ben", "white")).refused
-    assert fold(*events_of_game(journal, None)).offered_by is None
-    assert carry_out(table, AnswerDraw(by="Ben", accepts=True)).refused
+    assert fold(*events_of_game(journal, None)).offer is None
+    assert carry_out(table, Answer(by="Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("plays", ["gold", "teal"])
@@ -583,9 +587,9 @@ def test_a_misread_side_face_leaves_an_offer_open(plays: str) -> None:
     game = load("deblockle")
     state = game.rules.new()
     turn = Event(EventKind.TURN, {"turn": "e1-e2", "player": plays, "state": game.notation.format_state(state)})
-    offer = offer_after(DrawOffer("gold"), misread_event(game, [state], 1.0))
-    assert offer == DrawOffer("gold")
-    assert offer_after(offer, turn) == (DrawOffer("gold", is_newest=False) if plays == "gold" else None)
+    offer = offer_after(Offer("gold"), misread_event(game, [state], 1.0))
+    assert offer == Offer("gold")
+    assert offer_after(offer, turn) == (Offer("gold", is_newest=False) if plays == "gold" else None)
     assert offer_after(offer, correction_event(game, [state], "Ann", "", 1.0)) is None
 
 
@@ -596,7 +600,7 @@ def test_an_offer_lapses_with_its_position(session: tuple[Any, Journal], change:
     assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
     reply = carry_out(table, change)
     assert not reply.refused
-    assert fold(*events_of_game(journal, None)).offered_by is None
+    assert fold(*events_of_game(journal, None)).offer is None
     is_over = isinstance(change, Announce)
     assert reply.words.endswith("Black's draw offer no longer counts.") is not is_over
 
@@ -620,7 +624,7 @@ def test_a_take_back_withdraws_an_offer_and_leaves_the_turn_before_it(
     carry_out(table, OfferDraw("Ann", "white"))
     assert carry_out(table, TakeBack("Ann")) == Reply("White withdraws the draw offer.")
     game, events = events_of_game(journal, None)
-    assert fold(game, events).offered_by is None
+    assert fold(game, events).offer is None
     assert fold(game, events).turns == tuple(turns)
     assert event_lines(game, events)[-1].sentence == "White withdraws the draw offer."
     assert carry_out(table, TakeBack("Ann")).refused is not bool(turns)
@@ -633,7 +637,7 @@ def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
     assert carry_out(table, OfferDraw("Ann", "black")).words == (
         "Black has offered a draw already; White accepts or refuses"
     )
-    carry_out(table, AnswerDraw(by="Ben", accepts=True))
+    carry_out(table, Answer(by="Ben", accepts=True))
     assert carry_out(table, OfferDraw("Ann", "black")) == Reply(
         "a draw can be offered only during a game whose rules allow one", refused=True
     )
@@ -651,11 +655,11 @@ def test_every_screen_shows_an_open_offer_even_after_a_restart(tmp_path: Path) -
     with Journal.open(tmp_path / "j.sqlite", wall_clock=wall_clock) as journal:
         service, snapshots = service_on(journal)
         carry_out(service, OfferDraw("Ann", "black"))
-        assert snapshots[-1].offer == "black"
+        assert snapshots[-1].offer == BLACK_OFFERS
         assert snapshots[-1].signal.words == "Black offers a draw."
         again, after = service_on(journal)
-        assert after[-1].offer == "black"
-        carry_out(again, AnswerDraw(by="Ben", accepts=False))
+        assert after[-1].offer == BLACK_OFFERS
+        carry_out(again, Answer(by="Ben", accepts=False))
         assert after[-1].offer is None
 
 
@@ -667,7 +671,7 @@ def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None
 
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(OfferDraw, st.just("Ann"), st.sampled_from([None, "black", "white"])),
-    st.builds(AnswerDraw, st.booleans(), st.just("Ben")),
+    st.builds(Answer, st.booleans(), st.just("Ben")),
     st.sampled_from([EnterTurn("a1-a2", "Ann"), EnterTurn("a2-a1", "Ann"), EnterTurn("a7-a6", "Ben"), TakeBack("Ann")]),
 )
 
@@ -679,7 +683,7 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
         for command in commands:
             carry_out(service, command)
             game, events = events_of_game(journal, None)
-            assert snapshots[-1].offer == fold(game, events).offered_by
+            assert snapshots[-1].offer == fold(game, events).offer
             assert snapshots[-1].offer is None or fold(game, events).outcome is None
 
 

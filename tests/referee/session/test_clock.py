@@ -221,7 +221,7 @@ def test_a_fallen_flag_loses_if_configured_until_a_person_takes_it_back(table: A
     assert on.snapshots[-1].signal.words == "Teal wins: gold's time is up."
     assert fold(on.game, on.journal.events()).outcome == outcome
     assert face(on).running == ()
-    assert on.tell(TakeBack("Ann")) == Reply("Gold's loss on time is taken back.")
+    assert on.tell(TakeBack("Ann")) == Reply("Gold loses on time. That is taken back.")
     on.show(start, 1)
     assert not on.service.finished
     assert on.snapshots[-1].outcome is None
@@ -506,7 +506,7 @@ def test_a_turn_typed_after_the_flag_fell_saves_nobody(table: Callable[..., Any]
 def test_a_loss_on_time_is_told_as_one(table: Callable[..., Any], start: Any) -> None:
     on = lost_on_time(table, start)
     assert event_lines(on.game, on.journal.events())[-2].sentence == "Gold loses on time."
-    assert on.tell(TakeBack("Ben")).words == "Gold's loss on time is taken back."
+    assert on.tell(TakeBack("Ben")).words == "Gold loses on time. That is taken back."
     assert event_lines(on.game, on.journal.events())[-1].sentence == "Gold's loss on time is taken back by Ben"
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.values import Announce, CommandQueue, Reply, Role
-from referee.journal.events import REQUEST, Event, EventKind
+from referee.commands.values import CommandQueue, OfferDraw, Reply, Role
+from referee.journal.events import ASKS_TAKE_BACK, REQUEST, Event, EventKind
+from referee.journal.fold import Offer
 from referee.journal.journal import Journal
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import CommandError, CommandFault, CommandHandler, ReplyDocument, SnapshotHub, TablePort
@@ -23,6 +24,7 @@ class Phone:
     name: str = ""
     role: Role = Role.PLAY
     id: str = "p"
+    player: str | None = None
 
 
 class Desk:
@@ -37,7 +39,7 @@ class Desk:
         while not (submitted := self.port.commands.take()):
             await asyncio.sleep(0)
         for one in submitted:
-            assert isinstance(one.command, Announce)
+            assert isinstance(one.command, OfferDraw)
             self.by.append(one.command.by)
             one.respond(Reply(f"Done {len(self.by)}."))
 
@@ -112,15 +114,16 @@ def test_a_command_that_the_journal_has_is_not_carried_out_again(tmp_path: Path)
 def test_who_offered_a_draw_cannot_accept_it() -> None:
     on = Desk()
     offering, other = Phone(id="p"), Phone(id="q")
-    asked = TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, offer="black")
+    asked = TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, offer=Offer("black", device="p"))
 
     async def play() -> None:
         offer = {"request_id": "r1", "player": "black"}
         first = await on.give(offering, **offer)
         on.port.snapshots(asked)
         for message in (
+            {"command": "announce", "text": "draw"},
             {"command": "announce", "text": "draw", "player": "white"},
-            {"command": "answer draw", "accepts": "true"},
+            {"command": "answer", "accepts": "true"},
         ):
             with pytest.raises(CommandError, match="This device offered the draw"):
                 await on.handler.take(offering, message)
@@ -128,7 +131,25 @@ def test_who_offered_a_draw_cannot_accept_it() -> None:
         assert await on.give(offering, **offer) == first
         assert not (await on.give(other, player="white")).refused
         # The offer was refused at the terminal, where the other player then made one.
-        on.port.snapshots(replace(asked, offer="white"))
+        on.port.snapshots(replace(asked, offer=Offer("white")))
         assert not (await on.give(offering, player="black")).refused
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("role", [Role.PLAY, Role.OWN])
+@pytest.mark.parametrize("message", [{"command": "answer", "accepts": "true"}, {"command": "take back"}])
+def test_only_an_owners_device_answers_its_own_wish_to_take_back(role: Role, message: Mapping[str, str]) -> None:
+    on = Desk()
+    wish = Offer("black", ASKS_TAKE_BACK, device="p")
+    on.port.snapshots(TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, offer=wish))
+
+    class AdmittedError(Exception):
+        pass
+
+    def admit() -> None:
+        raise AdmittedError
+
+    refused = pytest.raises(CommandError, match="This device asked that")
+    with refused if role is Role.PLAY else pytest.raises(AdmittedError):
+        asyncio.run(on.handler.take(Phone(role=role), message, admit))

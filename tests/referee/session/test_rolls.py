@@ -75,7 +75,7 @@ def test_a_visible_roll_can_be_taken_back_and_survives_a_restart(on: Table) -> N
     assert again.service.belief == on.service.belief
     again.tell(TakeBack("Ann"))
     assert BLOCKADE.awaits_roll(again.service.belief[0])
-    assert again.said[-1] == "4,1 is taken back."
+    assert again.said[-1] == "4,1 was rolled. That is taken back."
 
 
 @pytest.mark.parametrize("running", [False, True])

@@ -228,6 +228,7 @@ def test_a_code_limits_the_role_of_a_device(code: str, wanted: str, got: str) ->
         "role": got,
         "name": "Ben",
         "csrf": reply.json()["csrf"],
+        "player": None,
     }
 
 

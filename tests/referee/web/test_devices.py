@@ -11,6 +11,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,9 +40,10 @@ from referee.settings.configuration import Configuration
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import PageOptions
 from referee.web import api
-from referee.web.access import Role
+from referee.web.access import PageSession, Role
 from referee.web.api import PageServices
-from referee.web.devices import MOST_DEVICES, PAIRED_S, PairedDevices
+from referee.web.devices import MOST_DEVICES, PAIRED_S, Claim, PairedDevices
+from referee.web.documents import Rendered
 from referee.web.history import History
 from referee.web.server import open_page
 from tests.commands import runner_in
@@ -69,6 +71,112 @@ def test_a_device_is_kept_changed_and_unpaired(is_kept: bool, tmp_path: Path) ->
     assert other.change(ben.id, Role.NOBODY) is not None
     assert devices.find(ben.id) is None
     assert devices.change(ben.id, Role.OWN) is None
+
+
+def test_a_device_keeps_whose_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+    ben = listed(path).add("Ben", Role.PLAY)
+    listed(path).claim(ben.id, Claim("white", "Ben"))
+    found = listed(path).find(ben.id)
+    assert found == replace(ben, claim=Claim("white", "Ben"))
+    listed(path).claim(ben.id, None)
+    assert listed(path).find(ben.id) == ben
+    listed(path).claim("nobody", Claim("white"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "names", "player"),
+    [
+        (Claim("white", "Ben"), {"white": "Ben", "black": "Anna"}, "white"),
+        # The next game, with the sides swapped.
+        (Claim("white", "Ben"), {"white": "Anna", "black": "ben"}, "black"),
+        (Claim("white", "Ben"), {"white": "Clara"}, None),
+        (Claim("white", "Ben"), {}, None),
+        (Claim("white"), {}, "white"),
+        (Claim("white"), {"black": "Anna"}, "white"),
+        # The side is somebody else's now.
+        (Claim("white"), {"white": "Clara"}, None),
+        (Claim("p3", "Cleo"), {"p3": "Cleo"}, None),
+    ],
+)
+def test_a_claim_goes_with_the_name_into_the_next_game(claim: Claim, names: dict[str, str], player: str | None) -> None:
+    assert claim.player_in(names, ("white", "black")) == player
+
+
+def claimed(client: TestClient, csrf: str, player: str) -> Any:
+    return client.post("/api/session", json={"player": player}, headers={"X-CSRF-Token": csrf})
+
+
+def test_a_paired_device_becomes_a_players_and_everybodys_again(tmp_path: Path) -> None:
+    devices = listed(tmp_path / "devices")
+    port, access = port_of(), access_of(HOUSE, devices=devices)
+    phone, owner = client_of(port, access), client_of(port, access)
+    csrf, own = paired(phone, Role.PLAY), paired(owner, Role.OWN)
+    assert claimed(phone, csrf, "white").status_code == 422, "no game yet"
+    port.snapshots(snapshot_of(port.game, names={"white": "Anna"}))
+    assert claimed(phone, csrf, "white").json()["player"] == "white"
+    assert claimed(phone, csrf, "p3").status_code == 422
+    assert [phone.get(path).json()[key] for path, key in (("/api/session", "player"), ("/api/table", "you"))] == [
+        "white",
+        "white",
+    ]
+    assert owner.get("/api/table").json()["you"] is None
+    listing = owner.get("/api/devices").json()["devices"]
+    assert [each["player"] for each in listing] == ["Anna", ""]
+    freed = {"id": listing[0]["id"], "player": ""}
+    assert owner.post("/api/devices", json=freed, headers={"X-CSRF-Token": own}).status_code == 200
+    assert phone.get("/api/session").json()["player"] is None
+    form = {"csrf": csrf, "player": "black"}
+    assert phone.post("/api/session", data=form).headers["location"] == "/"
+    assert phone.get("/api/session").json()["player"] == "black"
+    assert claimed(phone, csrf, "").json()["player"] is None
+
+
+def test_a_device_that_only_looks_and_the_programs_side_belong_to_nobody() -> None:
+    port, access = port_of(), access_of(HOUSE)
+    port.snapshots(snapshot_of(port.game, names={"white": "program (fair)"}))
+    looking, playing = client_of(port, access), client_of(port, access)
+    assert claimed(looking, paired(looking, Role.LOOK), "black").status_code == 403
+    assert claimed(playing, paired(playing, Role.PLAY), "white").status_code == 422
+    page = playing.get("/").text
+    assert 'name="player" value="black"' in page
+    assert 'name="player" value="white"' not in page
+    assert 'id="whose"' not in looking.get("/").text
+
+
+def test_a_browser_at_the_machine_becomes_a_device_of_its_own(tmp_path: Path) -> None:
+    port, access = port_of(), access_of(devices=listed(tmp_path / "devices"))
+    port.snapshots(snapshot_of(port.game))
+    anna, ben = client_of(port, access), client_of(port, access)
+    csrf = anna.get("/api/session").json()["csrf"]
+    assert claimed(anna, csrf, "").json() == anna.get("/api/session").json(), "it is everybody's already"
+    mine = claimed(anna, csrf, "white").json()
+    assert mine == {**anna.get("/api/session").json(), "role": "own", "name": "Ann", "player": "white"}
+    assert ben.get("/api/session").json()["player"] is None
+    assert len(access.devices.all()) == 1
+    assert claimed(anna, mine["csrf"], "black").json()["player"] == "black"
+    assert len(access.devices.all()) == 1
+
+
+def test_a_stream_tells_whose_device_it_has_become(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "LOOK_AGAIN_S", 0.01)
+    port, access = port_of(), access_of(HOUSE)
+    port.snapshots(snapshot_of(port.game))
+    session, _ = access.pair(CODES[Role.PLAY], "Ben", Role.PLAY, "")
+    services = PageServices.of(port, access)
+    access.player_of = services.documents.player_of
+
+    async def you(rendered: Rendered, _: PageSession) -> bytes:
+        return str(rendered.document.you).encode()
+
+    changes = api.Api(services)._changes(session, "en", you)
+
+    async def watch() -> list[bytes]:
+        told = [await anext(changes)]
+        access.devices.claim(session.id, Claim("white"))
+        return [*told, await anext(changes)]
+
+    assert asyncio.run(watch()) == [b"None", b"white"]
 
 
 def test_only_the_owner_of_the_file_may_read_it(tmp_path: Path) -> None:

@@ -27,10 +27,14 @@ PLAYING = PageSession("1", Role.PLAY, "Ann", "secret-token")
 def screen(port: TablePort, names: Sequence[str] = PARTS, version: int = 0, session: PageSession = PLAYING) -> Any:
     """A screen: called, it returns the table and the parts that it is sent next."""
     services = PageServices.of(port, access_of())
-    sent = PartsSent(services.parts, Viewer.of("en", session), names, version)
+    sent = PartsSent(services.parts, "en", names, version)
 
     def told() -> tuple[dict[str, Any], dict[str, str]]:
-        data = asyncio.run(sent.event(services.documents.newest("en"))).decode().partition("data: ")[2]
+        data = (
+            asyncio.run(sent.event(services.documents.newest("en", session.player), session))
+            .decode()
+            .partition("data: ")[2]
+        )
         found = json.loads(data)
         return found["table"], found["parts"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engine.registry import games
-from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
+from referee.commands.values import Announce, Answer, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
 from referee.journal.events import EventKind
-from referee.journal.fold import FoldedStep
+from referee.journal.fold import FoldedStep, Offer
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
@@ -117,7 +117,7 @@ def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
 def test_an_open_offer_is_shown_with_its_answers() -> None:
     port = port_of()
     told: list[Any] = []
-    port.snapshots(snapshot_of(port.game, offer="white", names={"white": "Ben"}))
+    port.snapshots(snapshot_of(port.game, offer=Offer("white"), names={"white": "Ben"}))
     client = client_of(port)
     page = client.get("/").text
     offer = page[page.index('<div id="offer"') :].partition("</section>")[0]
@@ -131,9 +131,9 @@ def test_an_open_offer_is_shown_with_its_answers() -> None:
     csrf = token_in(page)
     with working(port, work):
         for accepts in ("true", "false"):
-            client.post("/do", data={"csrf": csrf, "command": "answer draw", "accepts": accepts})
+            client.post("/do", data={"csrf": csrf, "command": "answer", "accepts": accepts})
         client.post("/do", data={"csrf": csrf, "command": "offer draw", "player": "black"})
-    assert told == [AnswerDraw(by="Ann", accepts=True), AnswerDraw(by="Ann", accepts=False), OfferDraw("Ann", "black")]
+    assert told == [Answer(by="Ann", accepts=True), Answer(by="Ann", accepts=False), OfferDraw("Ann", "black")]
     ending = client.get("/ending").text
     assert "A draw is on offer" in ending
     assert 'value="offer draw"' not in ending
