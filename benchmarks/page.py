@@ -63,6 +63,7 @@ from referee.session.service import LoopPorts, run
 from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from referee.settings.settings import PageOptions
 from referee.web.documents import table_document
+from referee.web.fragments import PARTS
 from referee.web.server import open_page
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits
@@ -215,7 +216,7 @@ async def _watched(link: Connection, address: SplitResult, count: int) -> list[t
     connections = [await asyncio.open_connection(address.hostname, address.port) for _ in range(count)]
     got: list[tuple[int, float]] = []
     for _, writer in connections:
-        writer.write(f"GET /api/events HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+        writer.write(f"GET /api/events?parts={','.join(PARTS)} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
     looking = [asyncio.create_task(_look(reader, got)) for reader, _ in connections]
     while len(got) < count:
         await asyncio.sleep(_POLL_S)

@@ -125,7 +125,8 @@ class PartsSent:
         changed = [] if is_shown else [name for name in self._names if self._sent.get(name) != parts[name]]
         self._sent, self._shown_version = parts, 0
         fields = ", ".join(f'"{name}": {parts[name]}' for name in changed)
-        return b'event: parts\ndata: {"table": %s, "parts": {%s}}\n\n' % (rendered.news, fields.encode())
+        told = b'{"table": %s, "parts": {%s}}' % (rendered.news, fields.encode())
+        return b"event: parts\nid: %d\ndata: %s\n\n" % (document.version, told)
 
 
 def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, Mapping[str, str]]]:

@@ -90,9 +90,11 @@ export function playByTapping() {
     if (!isRefused) show();
     return told ? true : isRefused ? false : null;
   };
-  const begin = () => {
+  const begin = async (first) => {
     [undone, lost] = [[], ""];
-    return ask([]);
+    const fits = await ask([]);
+    if (fits && first && now.squares.includes(first)) await add(first);
+    return fits;
   };
   const add = async (tap) => {
     const taps = now.taps;
@@ -131,8 +133,9 @@ export function playByTapping() {
   const prepare = squareButtons(board, (square) => afterwards(() => choose(square)));
 
   document.addEventListener("click", async ({ target }) => {
-    if (!target.closest("[data-deed=tap]")) return;
-    await afterwards(begin);
+    const deed = target.closest("[data-deed=tap]");
+    if (!deed) return;
+    await afterwards(() => begin(deed.dataset.tap));
     board.scrollIntoView({ block: "nearest" });
     squaresOf(board).find((square) => square.tabIndex === 0)?.focus({ preventScroll: true });
   });
