@@ -14,6 +14,11 @@ from tests.system.page.served import ANSWER_S, Session, page_of, session
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the command that tests the screens keep their pictures."""
+    parser.addoption("--pictures", metavar="FOLDER", help="Keep a picture of every screen in this folder.")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, for one module: while Playwright is open, no other test of the process can start an event loop."""

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -136,6 +136,7 @@ def session(
     folder: Path,
     options: Mapping[str, OptionValue] | None = None,
     looks: Mapping[str, str] | None = None,
+    wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Iterator[Session]:
     """Run a session of a game that is set up, or that goes on in the folder's journal where ``looks`` stand."""
     game: Game[Any, Any] = load(name)
@@ -148,7 +149,7 @@ def session(
 
     def run() -> None:
         with (
-            Journal.open(running.journal, wall_clock=lambda: datetime.now(UTC)) as journal,
+            Journal.open(running.journal, wall_clock=wall_clock) as journal,
             open_session(
                 game, reader, journal, settings, subscribers=(running.hear,), hints=ImmediateHints(time.monotonic)
             ) as service,

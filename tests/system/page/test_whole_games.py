@@ -1,0 +1,255 @@
+"""Whole games tapped on two paired phones, in German and English, while a third device interferes; and one by keys."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.api import Game, Tap, Taps, tapped
+from engine.registry import games, load
+from engine.values import EMPTY, OptionValue, Roll
+from referee.journal.fold import after_step, read_step
+from referee.journal.results import outcome_sentence
+from referee.web.access import Role
+from tests.games.known import known_of
+from tests.system.page.served import Session, pair, paired_page_of, session
+from tests.system.page.test_games import described, drawn, go, journal_of, parts_of, standing
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
+PHONE = {"width": 360, "height": 740}
+NAMES = ("Anna", "Ben")
+MOST_TRIED = 4000
+"""Partly tapped turns looked at for the taps of one turn."""
+MOST_RANDOM_STEPS = 40
+
+
+def nothing() -> None:
+    """Nobody interferes."""
+
+
+def taps_of(game: Game[Any, Any], state: Any, turn: Any) -> Taps | None:
+    """The taps that make a turn, or None if they are not found soon."""
+    text, left = game.notation.format_turn(turn), iter(range(MOST_TRIED))
+
+    def search(taps: Taps, read: int) -> Taps | None:
+        if next(left, None) is None:
+            return None
+        found = tapped(game, state, taps)
+        if found.turn == turn:
+            return found.taps
+
+        def named_at(tap: Tap) -> int:
+            # The notation names squares and choices in the order in which they are tapped.
+            of, _, what = tap.rpartition(".")
+            at = text.find(what, read) if of in ("", turn.player) else -1
+            return at if at >= 0 else len(text)
+
+        for tap in sorted((*found.squares, *found.choices), key=named_at):
+            further = search((*found.taps, tap), read if named_at(tap) == len(text) else named_at(tap) + 1)
+            if further is not None:
+                return further
+        return None
+
+    return search((), 0)
+
+
+def random_taps(game: Game[Any, Any], state: Any, rng: random.Random) -> tuple[Taps, Any]:
+    """A turn tapped at random, and its taps."""
+    found = tapped(game, state, ())
+    while found.turn is None or ((found.squares or found.choices) and rng.random() < 0.5):
+        found = tapped(game, state, (*found.taps, rng.choice((*found.squares, *found.choices))))
+    return found.taps, found.turn
+
+
+class Table:
+    """Anna's German phone, Ben's English one and a third device, all paired to one table."""
+
+    def __init__(self, running: Session, phones: Sequence[Any], third: Any) -> None:
+        self.running, self.game, self.phones, self.third = running, running.game, phones, third
+        self.state = running.game.rules.new(running.options)
+        self.count = 0
+
+    def phone_of(self, player: str) -> Any:
+        """The phone of a player."""
+        return self.phones[self.game.players.index(player) % len(self.phones)]
+
+    def roll(self, roll: Roll) -> None:
+        """Tap each die until it shows its face, and enter them."""
+        phone = self.phone_of(self.state.to_move or self.game.players[0])
+        for at, face in enumerate(roll.faces):
+            die = phone.locator("#rolling .die").nth(at)
+            for _ in range(12):
+                if die.get_attribute("data-face") == face:
+                    break
+                die.click()
+            expect(die).to_have_attribute("data-face", face)
+        self.play(phone.locator("#rolling form button"), roll)
+
+    def tap(
+        self, turn: Any, taps: Taps, first: Callable[[], None] = nothing, halfway: Callable[[], None] = nothing
+    ) -> None:
+        """Tap a turn on its player's phone and play it; before the first tap, and halfway, something else happens."""
+        phone = self.phone_of(turn.player)
+        phone.locator("#tap").click()
+        expect(phone.locator("#tapping")).to_be_visible()
+        first()
+        done: Taps = ()
+        for number, each in enumerate(taps):
+            if len(done) > number:
+                continue  # the only choice is made by itself
+            if number == len(taps) // 2:
+                halfway()
+            found = tapped(self.game, self.state, done)
+            with phone.expect_response("**/api/tapped*"):
+                if each in found.squares:
+                    expect(phone.locator(f'[id="place-{each}"]')).to_have_attribute("aria-disabled", "false")
+                    phone.locator(f'[id="place-{each}"]').tap()
+                else:
+                    phone.locator("#tapping [data-part=choices] button").nth(list(found.choices).index(each)).click()
+            done = tapped(self.game, self.state, (*done, each)).taps
+        play = phone.locator("#tapping [data-part=play]")
+        expect(play.locator("[name=text]")).to_have_value(self.game.notation.format_turn(turn))
+        self.play(play.locator("button"), turn)
+
+    def type(self, turn: Any) -> None:
+        """Type a turn on the third device, whoever's it is."""
+        go(self.third, "/enter")
+        form = self.third.locator("form:has([name=command][value=turn])")
+        form.locator("[name=text]").fill(self.game.notation.format_turn(turn))
+        if form.locator("[name=player]").count():
+            form.locator("[name=player]").select_option(turn.player)
+        self.play(form.locator("button"), turn)
+
+    def play(self, button: Any, step: Any) -> None:
+        """Press the button that plays a roll or turn, and see that everywhere."""
+        before = journal_of(self.running.journal.parent, self.game).last_event
+        button.click()
+        expect(self.phones[0].locator("html")).not_to_have_attribute("data-live", str(before))
+        self.state = after_step(self.game, self.state, step)
+        self.count += 1
+        self.compare()
+
+    def compare(self) -> Any:
+        """Assert that both phones, the journal and the engine agree."""
+        told = journal_of(self.running.journal.parent, self.game)
+        for phone in self.phones:
+            expect(phone.locator("html")).to_have_attribute("data-live", str(told.last_event))
+        assert len(told.steps) == self.count
+        assert standing(self.game, told.states[0]) == standing(self.game, self.state)
+        assert described(self.phones[1]) == standing(self.game, self.state)
+        return told
+
+    def hint(self) -> None:
+        """The third device asks for a hint, if there are any."""
+        go(self.third, "/")
+        button = self.third.locator("form:has([value=hint]) button")
+        if button.is_visible():
+            button.click()
+            expect(self.third.locator("#said")).not_to_be_empty()
+            self.compare()
+
+    def correct(self, looks: Mapping[str, str]) -> None:
+        """The third device corrects squares wrongly, and then that."""
+        go(self.third, "/correct")
+        stand = self.game.table.appearance(self.state)
+        for corrected in (looks, {place: stand.get(place, EMPTY) for place in looks}):
+            for place, look in corrected.items():
+                self.third.locator(f"[id='place-{place}']").click()
+                self.third.locator(f".looks [value='{look}']").check()
+            self.third.locator("[data-correct] button.strong").click()
+            expect(self.third.locator("#changes li")).to_have_count(0)
+            self.count += 1
+        self.compare()
+
+    def end(self) -> None:
+        """Assert that the game is over everywhere, with the engine's result."""
+        told = self.compare()
+        assert told.outcome is not None
+        assert told.outcome == self.game.rules.outcome(self.state)
+        expect(self.phones[1].locator("#next")).to_contain_text(outcome_sentence(told.outcome)[:20])
+        for phone in self.phones:
+            expect(phone.locator("#tap")).to_be_hidden()
+            if self.game.scores is not None:
+                shown = phone.locator("#players [data-part=score]").all_text_contents()
+                assert shown == [str(score) for score in self.game.scores(self.state).values()]
+
+
+@pytest.fixture
+def table(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., Any]) -> Iterator[Table]:
+    name, options = request.param
+    with ExitStack() as stack:
+        running = stack.enter_context(session(name, tmp_path, options))
+        page = stack.enter_context(paired_page_of(running))
+        devices = []
+        for who, locale in zip((*NAMES, "Clara"), ("de-DE", "en-GB", "de-DE"), strict=True):
+            device = visit(page.address, is_paired=False, viewport=PHONE, locale=locale, has_touch=True)
+            reply = device.request.post(
+                f"{page.address}api/pair", data={"code": page.codes[Role.PLAY], "name": who}
+            )
+            assert reply.ok, reply.text()
+            device.goto(page.address)
+            device.wait_for_selector("html[data-live]", state="attached")
+            devices.append(device)
+        yield Table(running, devices[:2], devices[2])
+
+
+def two_players(name: str) -> dict[str, OptionValue]:
+    """The options of a game for two."""
+    return {"players": 2} if load(name).has_sheets else {}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param((name, known_of(name)["whole_game"].get("options", two_players(name))), id=name) for name in games()],
+    indirect=True,
+)
+def test_two_tap_a_whole_game_while_a_third_interferes(table: Table) -> None:
+    game = table.game
+    known = known_of(game.name)["whole_game"]
+    steps, half = list(known["steps"]), len(known["steps"]) // 2
+    is_corrected = False
+    while steps:
+        named, kind, text = parts_of(game, steps.pop(0))
+        meant = read_step(game, table.state, kind, text, named or table.state.to_move)
+        if isinstance(meant, Roll):
+            table.roll(meant)
+            continue
+        first, halfway = nothing, table.hint
+        if len(steps) <= half and not is_corrected:
+            first, is_corrected = partial(table.correct, known["wrong"]), True
+        following = parts_of(game, steps[0]) if steps else None
+        if following and following[0] in game.rules.players_to_move(table.state) and following[0] != meant.player:
+            # Both write at once: one is typed while the other is tapped.
+            halfway, typed = partial(table.type, meant), meant
+            meant = read_step(game, table.state, *following[1:], following[0])
+            steps.pop(0)
+            if taps_of(game, table.state, meant) is None:
+                halfway, meant = partial(table.type, meant), typed
+        taps = taps_of(game, table.state, meant)
+        if taps is None:
+            table.type(meant)
+        else:
+            table.tap(meant, taps, first, halfway)
+    assert is_corrected
+    table.end()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("table", [pytest.param((name, two_players(name)), id=name) for name in games()], indirect=True)
+@pytest.mark.parametrize("seed", range(3))
+def test_two_tap_random_turns_to_the_end(seed: int, table: Table) -> None:
+    game, rng = table.game, random.Random(seed)
+    while table.count < MOST_RANDOM_STEPS and game.rules.outcome(table.state) is None:
+        if game.awaits_roll(table.state):
+            assert game.dice is not None
+            table.roll(rng.choice(list(game.dice.possible_rolls(table.state))).roll)
+        else:
+            taps, turn = random_taps(game, table.state, rng)
+            table.tap(turn, taps, halfway=rng.choice([nothing, table.hint]))
+    told = table.compare()
+    assert told.outcome == game.rules.outcome(table.state)
