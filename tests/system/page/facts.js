@@ -21,12 +21,25 @@
     return false;
   };
   const board = seen("#board svg.board, #board svg.sheet");
-  const own = board[0]?.getBoundingClientRect();
-  const all = board.map((each) => each.getBoundingClientRect());
+  // Sheets that are swept through show only what is inside their frame.
+  const frame = document.getElementById("board")?.getBoundingClientRect();
+  const shown = (box) => (frame?.width ? new DOMRect(Math.max(box.x, frame.x), box.y, Math.max(0, Math.min(box.right, frame.right) - Math.max(box.x, frame.x)), box.height) : box);
+  // A drawing keeps its shape in the middle of the place it is given.
+  const drawn = (each) => {
+    const { x, y, width, height } = each.getBoundingClientRect();
+    const scale = Math.min(width / each.viewBox.baseVal.width, height / each.viewBox.baseVal.height);
+    const [w, h] = [scale * each.viewBox.baseVal.width, scale * each.viewBox.baseVal.height];
+    return new DOMRect(x + (width - w) / 2, y + (height - h) / 2, w, h);
+  };
+  const all = board.map((each) => shown(drawn(each)));
+  const own = all.reduce((best, each) => (each.width * each.height > best.width * best.height ? each : best), all[0]);
   const union = own && { left: Math.min(...all.map((b) => b.left)), top: Math.min(...all.map((b) => b.top)), right: Math.max(...all.map((b) => b.right)), bottom: Math.max(...all.map((b) => b.bottom)) };
   const texts = seen("h1, h2, h3, p, li, button, a, label, summary, figcaption, b, small").filter((each) => !each.closest("#board svg"));
   const essential = [...seen("#next, #players [data-player]"), ...seen("#players [data-part=clock], #players [data-part=score]").filter((each) => each.textContent.trim())];
-  const main = seen("main .strong")[0];
+  const main = seen("#verdict button")[0] ?? seen("main .strong")[0];
+  const heightOf = (each) => each?.getBoundingClientRect().height ?? 0;
+  // Upright, what is asked and the main button have their place under the board.
+  const below = seen("#board .sheet ~ .dice").reduce((sum, each) => sum + heightOf(each), 0) + (H > W ? heightOf(seen("#verdict")[0]) + 2 * heightOf(main) : 0);
   if (main) essential.push(main);
   const told = (each) => `${nameOf(each)} to ${Math.round(each.getBoundingClientRect().bottom)}`;
   const overlaps = (each) => {
@@ -37,7 +50,8 @@
   const target = (each) => (each.matches("input[type=checkbox], input[type=radio]") ? each.closest("label") ?? each : each).getBoundingClientRect();
   return {
     wide: document.documentElement.scrollWidth - W,
-    // Shares of the screen: of the first drawing, and of all together; and how much of the height is left for them.
+    // Shares of the screen: of the largest drawing, and of all together.
+    filled: own ? Math.max(own.width / W, own.height / (H - Math.min(...board.map((each) => each.getBoundingClientRect().top)) - below)) : 0,
     width: own ? own.width / W : 0,
     height: own ? own.height / H : 0,
     all_width: own ? (union.right - union.left) / W : 0,
@@ -45,7 +59,7 @@
     board: own ? [own.left, own.top, own.right, own.bottom].map(Math.round) : [],
     out_of_sight: essential.filter((each) => !isIn(each.getBoundingClientRect())).map(told),
     hidden: essential.filter((each) => isIn(each.getBoundingClientRect()) && !isOnTop(each)).map(told),
-    overlapping: texts.filter((each) => overlaps(each)).map(told),
+    overlapping: [...texts, ...seen("#board .dice")].filter((each) => overlaps(each)).map(told),
     cut: texts.filter((each) => {
       const box = each.getBoundingClientRect();
       const style = getComputedStyle(each);

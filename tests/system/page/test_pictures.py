@@ -35,14 +35,14 @@ SCALE, GAP_PX, QUALITY = 0.34, 6, 55
 """Of a kept picture: size of a screen, distance, and WebP's quality; so that all are together under 1.5 MB."""
 
 
-def pictures_at(page: Any, name: str, scheme: str) -> Iterator[tuple[str, dict[str, Any], Image]]:
+def pictures_at(page: Any) -> Iterator[tuple[str, dict[str, Any], Image]]:
     """At each size, the screen's facts and its picture."""
     for size, (width, height) in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate("scrollTo(0, 0)")
         facts = page.evaluate(FACTS)
         shot = np.frombuffer(page.screenshot(animations="disabled", caret="hide"), np.uint8)
-        yield f"{name} on {size}, {scheme}", facts, cv2.imdecode(shot, cv2.IMREAD_COLOR)
+        yield size, facts, cv2.imdecode(shot, cv2.IMREAD_COLOR)
 
 
 def row_of(pictures: list[Image]) -> Image:
@@ -91,11 +91,16 @@ def test_a_screen_shows_what_matters_at_every_size(
     assert faults == []
 
 
-def faults_of(facts: dict[str, Any]) -> list[str]:
+def faults_of(facts: dict[str, Any], size: str, *, is_table: bool) -> list[str]:
     """What is wrong with a screen of this size, each with where or how much."""
-    faults = [f"{what}: {each}" for what in ("overlapping", "cut") for each in facts[what]]
+    listed = ["overlapping", "cut"] + ["out_of_sight", "hidden"] * is_table + ["small"] * (size != "wall")
+    faults = [f"{what.replace('_', ' ')}: {each}" for what in listed for each in facts[what]]
     if facts["wide"] > 0:
         faults.append(f"{facts['wide']} px too wide")
+    if is_table and facts["filled"] < LEAST_SHARE:
+        faults.append(f"the largest drawing fills {facts['filled']:.2f} of its room")
+    if is_table and size == "wall" and facts["letters"] < LEAST_LETTERS_PX:
+        faults.append(f"clock or score of {facts['letters']} px")
     return faults
 
 
