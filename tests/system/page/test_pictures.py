@@ -106,7 +106,9 @@ def faults_of(facts: dict[str, Any], size: str, *, is_table: bool) -> list[str]:
 
 def test_each_screen_has_a_picture_in_the_docs_and_all_are_small() -> None:
     pictures = sorted(KEPT.glob("*"))
-    assert [each.stem for each in pictures] == sorted(SCREENS), "run pytest tests/system/page/test_pictures.py --pictures docs/screens"
+    assert [each.stem for each in pictures] == sorted(SCREENS), (
+        "run pytest tests/system/page/test_pictures.py --pictures docs/screens"
+    )
     assert sum(each.stat().st_size for each in pictures) <= MOST_KEPT_BYTES
     for each in pictures:
         assert min(load_image(each).shape[:2]) > 100

@@ -16,8 +16,8 @@ from referee.journal.fold import after_step, read_step
 from referee.journal.results import outcome_sentence
 from referee.web.access import Role
 from tests.games.known import known_of
-from tests.system.page.served import Session, pair, paired_page_of, session
-from tests.system.page.test_games import described, drawn, go, journal_of, parts_of, standing
+from tests.system.page.served import Session, paired_page_of, session
+from tests.system.page.test_games import described, go, journal_of, parts_of, standing
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
@@ -188,9 +188,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., A
         devices = []
         for who, locale in zip((*NAMES, "Clara"), ("de-DE", "en-GB", "de-DE"), strict=True):
             device = visit(page.address, is_paired=False, viewport=PHONE, locale=locale, has_touch=True)
-            reply = device.request.post(
-                f"{page.address}api/pair", data={"code": page.codes[Role.PLAY], "name": who}
-            )
+            reply = device.request.post(f"{page.address}api/pair", data={"code": page.codes[Role.PLAY], "name": who})
             assert reply.ok, reply.text()
             device.goto(page.address)
             device.wait_for_selector("html[data-live]", state="attached")
