@@ -309,7 +309,7 @@ def _nothing_said(*_: Any) -> str:
     return ""
 
 
-def _no_squares(_: Any) -> Mapping[Place, str]:
+def _nothing(_: Any) -> Mapping[str, str]:
     return {}
 
 
@@ -335,6 +335,10 @@ class Game(Generic[StateT, TurnT]):
     """The names of the mover's dice in the order of a roll's faces, where dice can be told apart."""
     to_draw: Callable[[StateT], str] = _nothing_said
     """A request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
+    tiles: Callable[[StateT], Mapping[str, str]] = _nothing
+    """The face of each tile that lies beside the sheets, by its slot."""
+    shapes: Callable[[StateT], Mapping[str, str]] = _nothing
+    """The shape of each face of a die or tile that shows one, as drawn by ``engine.support.grid``."""
     decided_by: Callable[[StateT, Roll], str] = _nothing_said
     """What a roll decided in the state before it, such as who starts; empty for an ordinary one."""
     side_faces: SideFaces[StateT] | None = None
@@ -342,7 +346,7 @@ class Game(Generic[StateT, TurnT]):
     """The number of pieces on each place, where stacks that look alike from above may differ in height."""
     rolled_set_up: Callable[[Mapping[str, OptionValue], Random], StateT] | None = None
     """Draws a random start as the players would roll it, with every face known; raises OptionError."""
-    squares: Callable[[StateT], Mapping[Place, str]] = _no_squares
+    squares: Callable[[StateT], Mapping[Place, str]] = _nothing
     """The text to draw on some squares instead of their look's: what lies below, or that a square is closed."""
     passed_over: Callable[[StateT], str] = _nothing_said
     """A sentence about the players who are passed over because they can't play; empty if there are none."""

@@ -21,6 +21,7 @@ from engine.games.number_drop.sheet import (
     LINES_BELOW_GAME_OVER,
     RUN_BOXES,
     SAME_BOXES,
+    SHAPES,
     Sheet,
     box_of_marks,
     hangs_together,
@@ -40,7 +41,7 @@ from engine.games.number_drop.state import (
     read_place,
 )
 from engine.support.breaches import illegal_start
-from engine.support.grid import members, set_of
+from engine.support.grid import members, picture, set_of
 from engine.support.players import check_player
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
@@ -48,6 +49,17 @@ from engine.values import Appearance, Breach, LookName, OptionValue, Place, Play
 def marked_sheets(state: NumberDropState) -> dict[Player, printing.MarkedSheet]:
     """Return every player's marked sheet; sums and the score are written once the game is over."""
     return {player: _marked(player, sheet, state) for player, sheet in zip(PLAYERS, state.sheets, strict=False)}
+
+
+def tiles(state: NumberDropState) -> dict[str, str]:
+    """Return the face of each tile by its slot; nothing until they are drawn."""
+    return dict(zip(LETTERS, state.tiles, strict=False))
+
+
+def shapes(state: NumberDropState) -> dict[str, str]:
+    """Return the shape of each tile face, and of each letter on the shape die."""
+    drawn = {face: picture(shape) for face, shape in state.options.components.shapes.items()}
+    return {**drawn, **{letter: drawn[f"{letter}4"] for letter in SHAPES}}
 
 
 def _marked(player: Player, sheet: Sheet, state: NumberDropState) -> printing.MarkedSheet:

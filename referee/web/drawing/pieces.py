@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from common.phrases import joined
+from common.phrases import Phrase, joined
 from engine.support.looks import Look
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import COLOURS, GREY
@@ -143,12 +143,13 @@ _DIGITS = (
 _CROSS = "M-27 -25Q2 -3 27 26M25 -28Q-2 2 -26 26"
 _OVAL = "M10 -42C-22 -50 -45 -24 -42 4C-38 36 2 48 28 34C54 16 46 -28 6 -43"
 _STROKES: Mapping[str, str] = {
-    "red": "M-34 -22L-22 -36M-38 2L2 -38M-36 26L26 -36M-22 37L37 -22M4 38L38 4M26 37L37 26",
-    "blue": "M34 -22L22 -36M38 2L-2 -38M36 26L-26 -36M22 37L-37 -22M-4 38L-38 4M-26 37L-37 26",
-    "yellow": "M-36 -32Q0 -35 36 -31M-37 -15Q0 -18 37 -14M-36 2Q0 -1 37 2M-37 18Q0 16 36 19M-36 35Q0 32 37 35",
-    "green": "M-33 -36Q-35 0 -32 36M-16 -37Q-18 0 -15 37M1 -36Q-1 0 1 37M18 -37Q16 0 19 36M34 -36Q32 0 35 37",
+    "red": "M-42 -28L-28 -42L-42 -4L-4 -43L-43 20L20 -43L-42 41L41 -41L-18 43L43 -16L6 43L43 8L30 42L42 30",
+    "blue": "M42 -28L28 -42L42 -4L4 -43L43 20L-20 -43L42 41L-41 -41L18 43L-43 -16L-6 43L-43 8L-30 42L-42 30",
+    "yellow": "M-42 -38L42 -35L-41 -20L43 -16L-43 -2L41 3L-42 17L43 21L-41 35L42 40",
+    "green": "M-38 -42L-35 42L-20 -41L-16 43L-2 -43L3 41L17 -42L21 43L35 -41L40 42",
 }
-"""The marker's strokes that fill a square. Each colour has a direction, for people who can't tell colours apart."""
+"""The marker's line that fills a square. Each colour has a direction, for people who can't tell colours apart."""
+_WASH = "M-47 -44Q0 -50 46 -47Q50 0 47 45Q0 49 -46 47Q-50 0 -47 -44z"
 _ANY_STROKE = _STROKES["red"]
 
 
@@ -268,11 +269,11 @@ class Pieces:
         strokes = _CROSS if look.colour == "cross" else _DIGITS[int(digit)]
         pen: dict[str, str | float] = {"fill": "none", "stroke_linecap": "round", "stroke_linejoin": "round"}
         name = f"{look.colour} {digit}"
-        self.stamps.put(into, name, lambda drawn: add(drawn, "path", d=strokes, stroke=_INK, stroke_width=7, **pen), at)
+        self.stamps.put(
+            into, name, lambda drawn: add(drawn, "path", d=strokes, stroke=_INK, stroke_width=7.5, **pen), at
+        )
         if loop and not is_looped:
-            self.stamps.put(
-                into, "loop", lambda drawn: add(drawn, "path", d=_OVAL, stroke=RED, stroke_width=6, **pen), at
-            )
+            self.stamps.put(into, "loop", lambda drawn: add(drawn, "path", d=_OVAL, stroke=RED, **pen), at)
 
     def _marker(self, into: Element, look: Look, at: Point) -> None:
         self.stamps.put(into, f"{look.colour} marker", lambda drawn: _draw_marker(drawn, look), at)
@@ -373,13 +374,15 @@ def _draw_pyramid(into: Element, colour: RGB, half: float, *, is_clear: bool) ->
 
 def _draw_marker(into: Element, look: Look) -> None:
     colour = colour_of(look)
-    add(into, "rect", x=-44, y=-44, width=88, height=88, rx=10, fill=shade(colour, 0.25))
-    ink = {"stroke": shade(colour, -0.12), "fill": "none", "stroke_linecap": "round"}
-    add(into, "path", d=_STROKES.get(look.colour, _ANY_STROKE), **ink, stroke_width=11, opacity=0.75)
+    add(into, "path", d=_WASH, fill=shade(colour, 0.35))
+    pen: dict[str, str | float] = {"fill": "none", "stroke_linecap": "round", "stroke_linejoin": "round"}
+    strokes = _STROKES.get(look.colour, _ANY_STROKE)
+    add(into, "path", d=strokes, **pen, stroke=shade(colour, -0.06), stroke_width=10, opacity=0.7)
 
 
 _SIDE, _GAP = 100.0, 26.0
-_IVORY = (250, 246, 234)
+_IVORY, _TILE = (250, 246, 234), (222, 190, 140)
+_SHAPE_INK: Mapping[str, str | float] = MappingProxyType({"fill": DARK_INK, "stroke": "#fdfaf0", "stroke_width": 3})
 _PIPS: Mapping[str, str] = MappingProxyType({"1": "c", "2": "ai", "3": "aci", "4": "agbi", "5": "agcbi", "6": "adgbfi"})
 """The positions of each face's pips: a, d, g down the left, c in the middle, b, f, i down the right."""
 _SPOTS = MappingProxyType(
@@ -387,28 +390,78 @@ _SPOTS = MappingProxyType(
 )
 
 
-def draw_dice(faces: Sequence[str], names: Sequence[str] = ()) -> Element:
-    """Draw a roll. ``names`` are the dice's colours if they differ. Faces other than 1 to 6 are drawn as text."""
-    wide = len(faces) * (_SIDE + _GAP) + _GAP
+def draw_dice(faces: Sequence[str], names: Sequence[str] = (), shapes: Mapping[str, str] = _NOTHING) -> Element:
+    """Draw a roll. ``names`` are the dice's colours if they differ.
+
+    A face with one of the ``shapes`` shows that; those other than 1 to 6 are drawn as text.
+    """
     listed = map(joined, zip(names, faces, strict=True)) if names else faces
-    drawn = picture("dice", "Dice", joined(listed, ", "), 0, 0, wide, _SIDE + 2 * _GAP)
-    edges = {"x": 2.0, "y": 2.0, "width": wide - 4, "height": _SIDE + 2 * _GAP - 4}
-    add(drawn, "rect", **edges, rx=22, fill="#2f5a44", stroke="#5a3a20", stroke_width=4)
+    drawn = _tray(Phrase("Dice"), joined(listed, ", "), len(faces))
     has_dots = set(faces) <= set(_PIPS)
     for place, face in enumerate(faces):
         colour = COLOURS.get(names[place], _IVORY) if names else _IVORY
-        left = _GAP + place * (_SIDE + _GAP)
-        middle = (left + _SIDE / 2, _GAP + _SIDE / 2)
-        add(drawn, "rect", x=left + 3, y=_GAP + 6, width=_SIDE, height=_SIDE, rx=20, fill="#000", opacity=0.35)
-        side = {"x": left, "y": _GAP, "width": _SIDE, "height": _SIDE, "rx": 20.0}
-        add(drawn, "rect", **side, fill=shade(colour), stroke=shade(colour, -0.45), stroke_width=3)
+        middle = _on_tray(drawn, place, colour, round_by=20)
         if has_dots:
             for spot in _PIPS[face]:
                 right, down = _SPOTS[spot]
                 at = {"cx": middle[0] + 27 * right, "cy": middle[1] + 27 * down}
                 add(drawn, "circle", **at, r=9.5, fill=ink_on(colour))
+        elif face in shapes:
+            add(
+                drawn,
+                "path",
+                d=shape_path(shapes[face], middle, 21),
+                fill=DARK_INK,
+                stroke=shade(colour),
+                stroke_width=3,
+            )
         else:
-            ink = ink_on(colour) if names else DARK_INK
             sign = "★" if face == "*" else face
-            words(drawn, middle[0], middle[1] + 24, sign, font_size=66, font_weight=700, fill=ink)
+            words(drawn, middle[0], middle[1] + 24, sign, font_size=66, font_weight=700, fill=ink_on(colour))
     return drawn
+
+
+def draw_tiles(tiles: Mapping[str, str], shapes: Mapping[str, str]) -> Element:
+    """Draw tiles that lie in slots: each with its slot's name and the shape of its face."""
+    said = (joined((slot, face)) for slot, face in tiles.items())
+    drawn = _tray(Phrase("Tiles"), joined(said, ", "), len(tiles))
+    for place, (slot, face) in enumerate(tiles.items()):
+        x, y = _on_tray(drawn, place, _TILE, round_by=10)
+        words(drawn, x - 34, y - 22, slot, font_size=30, font_weight=700, fill=DARK_INK)
+        at = (x + 6, y + 8)
+        add(drawn, "path", d=shape_path(shapes[face], at, 20), **_SHAPE_INK)
+    return drawn
+
+
+def shape_path(shape: str, middle: Point, side: float) -> str:
+    """Return the path of a shape's squares with this side, about its middle."""
+    rows = shape.split("/")
+    left, top = middle[0] - len(rows[0]) * side / 2, middle[1] - len(rows) * side / 2
+    return "".join(
+        square_path(left + column * side, top + row * side, side)
+        for row, line in enumerate(rows)
+        for column, mark in enumerate(line)
+        if mark == "X"
+    )
+
+
+def square_path(left: float, top: float, side: float) -> str:
+    """Return the path of a square."""
+    return f"M{number(left)} {number(top)}h{side:g}v{side:g}h-{side:g}z"
+
+
+def _tray(title: str, description: str, count: int) -> Element:
+    wide = count * (_SIDE + _GAP) + _GAP
+    drawn = picture("dice", title, description, 0, 0, wide, _SIDE + 2 * _GAP)
+    edges = {"x": 2.0, "y": 2.0, "width": wide - 4, "height": _SIDE + 2 * _GAP - 4}
+    add(drawn, "rect", **edges, rx=22, fill="#2f5a44", stroke="#5a3a20", stroke_width=4)
+    return drawn
+
+
+def _on_tray(into: Element, place: int, colour: RGB, *, round_by: float) -> Point:
+    """Draw an empty die or tile, and return its middle."""
+    left = _GAP + place * (_SIDE + _GAP)
+    side = {"width": _SIDE, "height": _SIDE, "rx": round_by}
+    add(into, "rect", x=left + 3, y=_GAP + 6, **side, fill="#000", opacity=0.35)
+    add(into, "rect", x=left, y=_GAP, **side, fill=shade(colour), stroke=shade(colour, -0.45), stroke_width=3)
+    return left + _SIDE / 2, _GAP + _SIDE / 2

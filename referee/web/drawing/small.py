@@ -7,14 +7,14 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from common.phrases import Phrase, capitalized
+from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
-from engine.values import LookName, Player
+from engine.values import LookName, Place, Player
 from referee.languages import Say
 from referee.naming import as_name
-from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of
+from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of, square_of
 from referee.session.feed import TableSnapshot
 from referee.web.drawing.pieces import (
     DARK_INK,
@@ -34,6 +34,8 @@ from referee.web.drawing.pieces import (
 from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, standing_on, written_on
 from referee.web.drawing.table import (
     FRAME,
+    LIGHT_WOOD,
+    PAPER,
     Heading,
     Words,
     draw_board,
@@ -99,19 +101,23 @@ def _drawn_turn(game: Game[Any, Any], after: Any, turn: Any, say: Say, name: str
     return _small(drawn, say)
 
 
-def draw_look(game: Game[Any, Any], look: LookName, say: Say = str) -> str:
-    """Draw a piece alone, such as for a palette; an empty square for the look of nothing."""
-    name = f"look-{game.looks.index(look)}"
+def draw_look(game: Game[Any, Any], look: LookName, say: Say = str, *, place: Place = "") -> str:
+    """Draw a piece alone, such as for a palette, or on the square ``place``; a dashed square for an empty place."""
     drawn = picture("look", look, "", -50, -50, SQUARE, SQUARE)
+    if place:
+        drawn[0].text = joined((square_of(place), look), ": ")
+        ground = PAPER if game.has_sheets else LIGHT_WOOD
+        add(drawn, "rect", x=-49, y=-49, width=98, height=98, rx=6, fill=ground, stroke="#8b8778", stroke_width=2)
     piece = Look.parse(look)
-    if piece is None:
-        edge = {"x": -40.0, "y": -40.0, "width": 80.0, "height": 80.0, "rx": 8.0}
-        add(drawn, "rect", **edge, fill="none", stroke="#8b8778", stroke_width=4, stroke_dasharray="10 8")
-    else:
+    if piece is not None:
+        name = f"look-{place}-{game.looks.index(look)}"
         pieces = Pieces(Stamps(drawn, name), colour_letters(game.looks, say))
         pieces.piece(drawn, piece, (0, 0))
         if BALL in piece.shape:
             pieces.ball(drawn, piece, (0, 0))
+    elif not place:
+        edge = {"x": -40.0, "y": -40.0, "width": 80.0, "height": 80.0, "rx": 8.0}
+        add(drawn, "rect", **edge, fill="none", stroke="#8b8778", stroke_width=4, stroke_dasharray="10 8")
     return translated(drawn, say)
 
 
@@ -178,7 +184,7 @@ def draw_finished(
     ``title`` and ``lines`` are shown as they are. The drawing needs nothing but itself.
     """
     state = snapshot.states[0]
-    tables = pictures_of(game, snapshot, DrawnBoard.of(game, state), Scene(), Words.of(game, say))
+    tables = pictures_of(game, snapshot, state, DrawnBoard.of(game, state), Scene(), Words.of(game, say))
     columns = 1 if len(tables) == 1 else 2
     wide = (_WIDE - (columns - 1) * _EDGE) / columns
     above = _EDGE + _HEAD + _LINE * len(lines)

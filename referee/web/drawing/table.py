@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
@@ -32,10 +32,13 @@ from referee.web.drawing.pieces import (
     Stamps,
     add,
     draw_dice,
+    draw_tiles,
     number,
     picture,
     points,
     shade,
+    shape_path,
+    square_path,
     words,
     written,
 )
@@ -48,7 +51,7 @@ _BOX, _BOX_GAP, _GROUP_GAP, _TITLE = 66.0, 10.0, 34.0, 44.0
 """Sides of the boxes around a sheet, the room between them, between groups, and for a title, in drawing units."""
 _UNIT = 13.0
 """The side of one square of a shape drawn in a box."""
-_PAPER, _LINE, _PEN, _NAME = "#fdfaf0", "#8b8778", "#1c3f94", "#5c5848"
+PAPER, _LINE, _PEN, _NAME = "#fdfaf0", "#8b8778", "#1c3f94", "#5c5848"
 _TALL = 1.4
 """Sheets at least this many times as high as wide are laid side by side instead of one above the other."""
 _LOOP_IN = 14.0
@@ -88,7 +91,7 @@ def draw_sheet(
     pieces = Pieces(Stamps(drawn, name), tell.letters)
     edges = {"x": 4 - _LEFT, "y": 4 - _TOP, "width": wide + _LEFT + right - 8, "height": high + _TOP + below - 8}
     border = ("#b45f06", 14.0) if heading.is_to_move else ("#b9b29c", 4.0)
-    add(drawn, "rect", **edges, rx=18, fill=_PAPER, stroke=border[0], stroke_width=border[1])
+    add(drawn, "rect", **edges, rx=18, fill=PAPER, stroke=border[0], stroke_width=border[1])
     sign = "▶ " if heading.is_to_move else ""
     words(drawn, 0, -42, sign + heading.name, font_size=64, font_weight=700, text_anchor="start")
     if heading.score is not None:
@@ -113,6 +116,7 @@ def draw_sheet(
         add(inked, "path", d=f"M-12 {number(y)}H{number(wide + 12)}", stroke=RED, stroke_width=9)
     for loop in marked.loops if marked else ():
         _draw_loop(inked, loop, where)
+    _draw_loop(inked, scene.touched, where, _TOUCHED_IN, _TOUCHED)
     if marked is not None:
         _draw_line_boxes(inked, line_boxes, marked.lines, wide, high)
         _draw_boxes(inked, groups, high + _BELOW)
@@ -123,7 +127,7 @@ def draw_sheet(
 def _draw_squares(drawn: Element, grid: PlaceGrid, here: Mapping[Place, str], board: DrawnBoard, tell: Words) -> None:
     high = len(grid.rows) * SQUARE
     names = add(drawn, "g", font_size=34, fill=_NAME)
-    squares = add(drawn, "g", class_="places", fill=_PAPER)
+    squares = add(drawn, "g", class_="places", fill=PAPER)
     for row, places in enumerate(grid.rows):
         words(names, -_LEFT / 2 + 4, (row + 0.5) * SQUARE + 12, column_and_row(places[0].rpartition(".")[2])[1])
         for column, place in enumerate(places):
@@ -155,14 +159,16 @@ def _draw_colour_letters(into: Element, here: Mapping[Place, str], where: Mappin
             near = ((x + right * SQUARE, y + down * SQUARE) for right, down in ((1, 0), (0, 1), (-1, 0), (0, -1)))
             patch.extend(each for each in near if at.get(each) == look and each not in patch)
         x, y = first
-        add(into, "circle", cx=x, cy=y, r=27, fill=_PAPER, opacity=0.9)
+        add(into, "circle", cx=x, cy=y, r=27, fill=PAPER, opacity=0.9)
         words(into, x, y + 12, tell.letters[look], font_size=34, font_weight=700, fill=DARK_INK)
 
 
-def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tuple[float, float]]) -> None:
-    """Draw a line around a group of squares, slightly inside their outer edges."""
-    inside = SQUARE / 2 - _LOOP_IN
-    at = {where[place] for place in loop}
+def _draw_loop(
+    into: Element, loop: Collection[Place], where: Mapping[Place, Point], inset: float = _LOOP_IN, colour: str = RED
+) -> None:
+    """Draw a line around groups of squares, slightly inside their outer edges."""
+    inside = SQUARE / 2 - inset
+    at = {where[place] for place in loop if place in where}
     sides = []
     for x, y in at:
         for right, down in ((0, -1), (1, 0), (0, 1), (-1, 0)):
@@ -174,11 +180,11 @@ def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tup
                 along = (turn * -down, turn * right)
                 goes_on = (x + along[0] * SQUARE, y + along[1] * SQUARE) in at
                 rounds = (x + (along[0] + right) * SQUARE, y + (along[1] + down) * SQUARE) in at
-                reach = SQUARE / 2 + _LOOP_IN if goes_on and rounds else SQUARE / 2 if goes_on else inside
+                reach = SQUARE / 2 + inset if goes_on and rounds else SQUARE / 2 if goes_on else inside
                 ends.append((x + right * inside + along[0] * reach, y + down * inside + along[1] * reach))
             (x0, y0), (x1, y1) = ends
             sides.append(f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}")
-    add(into, "path", d="".join(sides), stroke=RED, stroke_width=7, stroke_linecap="round", fill="none")
+    add(into, "path", d="".join(sides), stroke=colour, stroke_width=7, stroke_linecap="round", fill="none")
 
 
 def _draw_line_boxes(into: Element, printed: Sequence[str], marks: Sequence[str], wide: float, high: float) -> None:
@@ -224,9 +230,9 @@ def _draw_boxes(into: Element, groups: Sequence[_PlacedGroup], down: float) -> N
         words(signs, group.left, top + 24, group.title, font_size=28, text_anchor="start")
         for place, (box, mark) in enumerate(group.boxes):
             x, y = group.left + (place + 0.5) * _BOX + place * _BOX_GAP, top + _TITLE - 8 + _BOX / 2
-            edges[mark == ALLOWED].append(_box_path(x - _BOX / 2, y - _BOX / 2, _BOX))
+            edges[mark == ALLOWED].append(square_path(x - _BOX / 2, y - _BOX / 2, _BOX))
             if box.shape:
-                shapes.extend(_shape_paths(box.shape, x, y))
+                shapes.append(shape_path(box.shape, (x, y), _UNIT))
             else:
                 words(signs, x, y + 13, box.words)
             if mark == CROSSED:
@@ -244,22 +250,9 @@ def _draw_boxes(into: Element, groups: Sequence[_PlacedGroup], down: float) -> N
     add(signs, "path", d="".join(crosses), stroke=_PEN, stroke_width=6, stroke_linecap="round", fill="none")
 
 
-def _box_path(left: float, top: float, side: float) -> str:
-    return f"M{number(left)} {number(top)}h{side:g}v{side:g}h-{side:g}z"
-
-
-def _shape_paths(shape: str, x: float, y: float) -> Iterator[str]:
-    rows = shape.split("/")
-    left, top = x - len(rows[0]) * _UNIT / 2, y - len(rows) * _UNIT / 2
-    for row, line in enumerate(rows):
-        for column, mark in enumerate(line):
-            if mark == "X":
-                yield _box_path(left + column * _UNIT, top + row * _UNIT, _UNIT)
-
-
 FRAME = 44.0
 """The width of the frame around the squares, in drawing units."""
-_LIGHT_WOOD, _DARK_WOOD = "#efdcb6", "#d3b180"
+LIGHT_WOOD, _DARK_WOOD = "#efdcb6", "#d3b180"
 _FRAME_WOOD, _FRAME_EDGE = "#5a3a20", "#3a2412"
 _NAME_INK = "#f6e9cf"
 _GRAIN_EVERY = 25.0
@@ -286,6 +279,8 @@ EDGES: Mapping[LightRole, EdgeStyle] = MappingProxyType(
 )
 """Each role has its own dashes and sign, so that a person who can't tell the colours apart misses nothing."""
 _WOOD_TINT, _INK_TINT = "#9dc000", "#ffe27a"
+_TOUCHED, _TOUCHED_IN = "#d98200", 3.0
+"""The colour of the line around the squares of a sheet's last turn, and its distance from their edges."""
 _FAINT = 0.4
 """How much of a piece shows that doesn't stand there."""
 
@@ -324,7 +319,7 @@ def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str], labels
     for row, places in enumerate(grid.rows):
         words(names, -FRAME / 2, (row + 0.5) * SQUARE + 9, column_and_row(places[0])[1])
         for column, place in enumerate(places):
-            wood = _LIGHT_WOOD if (row + column) % 2 else _DARK_WOOD
+            wood = LIGHT_WOOD if (row + column) % 2 else _DARK_WOOD
             at = {"x": column * SQUARE, "y": row * SQUARE, "width": SQUARE, "height": SQUARE}
             add(squares, "rect", id=f"place-{place}", **at, fill=wood, role="img", aria_label=labels[place])
     for column, place in enumerate(grid.rows[-1]):
@@ -450,31 +445,38 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) ->
     start position is drawn faintly where nothing stands, and squares that are wrong are marked.
     ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
-    state = snapshot.states[0] if snapshot.states else None
-    if state is None:
-        start = game.notation.parse_state(snapshot.start) if snapshot.start else game.rules.new()
-        scene = set_up_scene(DrawnBoard.of(game, start), snapshot)
-        board = DrawnBoard.seen(game, dict.fromkeys(game.table.appearance(start), EMPTY))
-    else:
+    if snapshot.states:
+        state = snapshot.states[0]
         board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
-    pictures = pictures_of(game, snapshot, board, scene, Words.of(game, say))
-    roll = None if game.dice is None or state is None else game.dice.roll_of(state)
-    if roll is not None and roll.faces:
-        names = () if game.dice_names is None else game.dice_names(state)
-        pictures.append(draw_dice(roll.faces, names))
+    else:
+        state = game.notation.parse_state(snapshot.start) if snapshot.start else game.rules.new()
+        start = DrawnBoard.of(game, state)
+        board, scene = (
+            DrawnBoard(dict.fromkeys(start.appearance, EMPTY), goals=game.goals),
+            set_up_scene(start, snapshot),
+        )
+    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say)) + lying_beside(game, state)
     return "".join(translated(drawn, say) for drawn in pictures)
 
 
+def lying_beside(game: Game[Any, Any], state: Any) -> list[Element]:
+    """Draw the dice and tiles that lie beside the board or the sheets."""
+    roll = None if game.dice is None else game.dice.roll_of(state)
+    names = () if game.dice_names is None else game.dice_names(state)
+    dice = [draw_dice(roll.faces, names, game.shapes(state))] if roll is not None and roll.faces else []
+    tiles = game.tiles(state)
+    return [*dice, *([draw_tiles(tiles, game.shapes(state))] if tiles else [])]
+
+
 def pictures_of(
-    game: Game[Any, Any], snapshot: TableSnapshot, board: DrawnBoard, scene: Scene, tell: Words
+    game: Game[Any, Any], snapshot: TableSnapshot, state: Any, board: DrawnBoard, scene: Scene, tell: Words
 ) -> list[Element]:
-    """Draw the board, or each player's sheet."""
-    state = snapshot.states[0] if snapshot.states else None
+    """Draw the board, or each player's sheet. The ``state`` before the set-up is the start."""
     sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
     if not game.has_sheets:
         title = joined((game.title, _standing(snapshot)), ": ")
         return [draw_board(board, next(iter(sheets.values())), title, side_symbols(game, snapshot.states), scene, tell)]
-    marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
+    marked = {} if game.marked_sheets is None else game.marked_sheets(state)
     to_move = players_to_move(game, snapshot)
     pictures = []
     for name, grid in sheets.items():

@@ -171,6 +171,32 @@ def test_only_known_side_faces_are_drawn() -> None:
     assert with_sides > without
 
 
+def test_tiles_show_their_slot_and_their_shape_and_the_die_its_shape() -> None:
+    game = load("number-drop")
+    snapshot = drawn_snapshot("number-drop")
+    state = snapshot.states[0]
+    tiles = game.tiles(state)
+    assert list(tiles) == list("ABCDE")
+    drawn = parsed(draw_table(game, snapshot))
+    (beside,) = (each for each in drawn if each.findtext(f"{SVG}title") == "Tiles")
+    assert [each.text for each in beside.iter(f"{SVG}text")] == list("ABCDE")
+    squares = [str(each.get("d")).count("M") for each in beside.iter(f"{SVG}path")]
+    assert squares == [game.shapes(state)[face].count("X") for face in tiles.values()]
+    assert game.shapes(state)["T"] == game.shapes(state)["T4"]
+    assert game.tiles(game.rules.new()) == {}
+
+
+def test_the_shapes_that_the_dice_give_are_lit_in_their_boxes() -> None:
+    game = load("blokus-dice")
+    state = game.notation.parse_state("p1 dice=1,5 p1=-:0 p2=-:0")
+    snapshot = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=game.table.appearance(state))
+    lit = of_class(parsed(draw_table(game, snapshot)), "allowed")
+    assert [str(each.get("d")).count("M") for each in lit] == [7, 7]
+    rolling = game.rules.new()
+    waiting = replace(snapshot, states=(rolling,), appearance=game.table.appearance(rolling))
+    assert of_class(parsed(draw_table(game, waiting)), "allowed") == []
+
+
 def test_loops_boxes_and_lines_of_a_sheet_are_drawn() -> None:
     game = load("number-drop")
     assert game.marked_sheets is not None
@@ -318,8 +344,10 @@ def test_a_roll_to_choose_is_drawn_as_dice(name: str) -> None:
 @pytest.mark.parametrize("name", games())
 def test_every_look_of_a_game_has_a_drawing_of_its_own(name: str) -> None:
     game = load(name)
-    drawings = {draw_look(game, look, sentences("de")) for look in game.looks}
-    assert len(drawings) == len(game.looks)
+    for place in ("", game.places[0]):
+        drawings = {draw_look(game, look, sentences("de"), place=place) for look in game.looks}
+        assert len(drawings) == len(game.looks)
+    assert f"{place.rpartition('.')[2]}: " in "".join(drawings)
     assert [len(parsed(drawing)) for drawing in drawings] == [1] * len(drawings)
     assert "style=" not in "".join(drawings)
 
