@@ -42,7 +42,7 @@ from referee.web.drawing.pieces import (
     words,
     written,
 )
-from referee.web.drawing.scenes import BALL, Scene, is_pyramid, scene_of, set_up_scene, standing_on
+from referee.web.drawing.scenes import BALL, Move, Scene, is_pyramid, scene_of, set_up_scene, standing_on
 
 _LEFT, _TOP, _RIGHT, _BELOW = 60.0, 120.0, 40.0, 70.0
 """A sheet's margins around its squares, in drawing units. They hold the names of columns and rows."""
@@ -376,11 +376,9 @@ def _draw_tints(into: Element, places: Iterable[Place], where: Mapping[Place, Po
             add(into, "rect", class_="light turn", data_place=place, **square, fill=tint, opacity=0.55)
 
 
-def draw_arrow(
-    into: Element, route: Sequence[Place], where: Mapping[Place, Point], style: ArrowStyle, step: str = ""
-) -> None:
-    """Draw a piece's way as an arrow through the middles of these squares, with its ``step`` at the middle."""
-    stops = [where[place] for place in route if place in where]
+def draw_arrow(into: Element, move: Move, where: Mapping[Place, Point], style: ArrowStyle, step: str = "") -> None:
+    """Draw a way as an arrow through the middles of its squares, dashed for a ball, with its ``step`` at the middle."""
+    stops = [where[place] for place in move.route if place in where]
     if len(stops) < 2:
         return
     start, tip = _nearer(stops[0], stops[1], style.start), _nearer(stops[-1], stops[-2], style.end)
@@ -396,7 +394,8 @@ def draw_arrow(
             shape = points((wings[0], tip, wings[1]))
             outlined: dict[str, str | float] = {"stroke": LIGHT_INK, "stroke_width": 3, "stroke_linejoin": "round"}
             add(arrow, "polygon", points=shape, fill=style.colour, **outlined)
-        add(arrow, "polyline", points=line, fill="none", stroke=colour, stroke_width=width, **round_ends)
+        dashes = {"stroke_dasharray": "10 15"} if move.is_pass and colour == style.colour else {}
+        add(arrow, "polyline", points=line, fill="none", stroke=colour, stroke_width=width, **round_ends, **dashes)
     if step:
         (x0, y0), (x1, y1) = start, (stops[1:-1] or [neck])[0]
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
@@ -553,15 +552,15 @@ def draw_board(
                     ball = add(over, "g", id=f"{kind}-ball-{place}", class_=f"{kind} ball", data_place=place, **of)
                     pieces.ball(ball, stack[-1], where[place])
     for move in scene.moves:
-        draw_arrow(over, move.route, where, _LAST_TURN)
+        draw_arrow(over, move, where, _LAST_TURN)
     draw_lights(over, scene.lights, where)
     for place, sign in scene.signs.items():
         if place in where:
             _draw_sign(over, place, where[place], sign)
     for step, move in enumerate(scene.hints, 1):
-        draw_arrow(over, move.route, where, _HINT, str(step) if len(scene.hints) > 1 else "")
+        draw_arrow(over, move, where, _HINT, str(step) if len(scene.hints) > 1 else "")
     for move in scene.back:
-        draw_arrow(over, move.route, where, _BACK)
+        draw_arrow(over, move, where, _BACK)
     return drawn
 
 
