@@ -101,7 +101,7 @@ def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(run: Run) -
     again = run("announce", "all:draw", "--player", "gold")
     assert (again.exit_code != 0, "Teal accepts or refuses" in again.output) == (True, True)
     assert "end" not in kinds()
-    offered = "Gold offers a draw; Teal accepts or refuses."
+    offered = "Gold offers a draw. Somebody else accepts or refuses."
     assert offered in run("status").output
     assert "Draw agreed" in run("announce", "draw", "--player", "teal").output
     assert kinds()[-1] == "end"
