@@ -22,6 +22,8 @@ _PROGRAM = re.compile(r"program \(\w+\)")
 """A program's name, which says how strong it is: no name for a sentence."""
 _IN_NOTATION = re.compile(r".*[\w.:='\"`-]"), re.compile(r"[\w=\"`]|:\S")
 """What stands before and after a side that is not a word of a sentence."""
+_NUMBERED = re.compile(r"p\d")
+"""A side of a game whose players write on sheets."""
 _ARTICLE = re.compile(r".*\b(a|the) ")
 _NEXT_WORD = re.compile(r" ([a-z]+)")
 _JOINTS = frozenset({"", ", ", " and ", " or "})
@@ -50,7 +52,7 @@ class Names:
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
         shown = {side: one_line(name) for side, name in names.items()}
-        named = {side: as_name(name) for side, name in shown.items() if name and not is_program(name)}
+        named: dict[str, str] = {side: as_name(name) for side, name in shown.items() if name and not is_program(name)}
         self._names = named | {side.capitalize(): name for side, name in named.items()}
         self._nouns = frozenset({*pieces, "one"})
 
@@ -59,6 +61,15 @@ class Names:
         """Return the names of a game's players; sides without a name stay as they are."""
         words = {word for look in game.looks if look != EMPTY for word in _LETTERS.findall(look)}
         return cls(names, words - set(game.players) | {"ball", "piece", "block"})
+
+    @classmethod
+    def on_screen(cls, game: Game[Any, Any], names: Mapping[Player, str]) -> Names:
+        """Return the names for a page, where ``p1`` without a name is Player 1."""
+        found = cls.of(game, names)
+        for side in game.players:
+            if _NUMBERED.fullmatch(side) and side not in found._names:
+                found._names |= dict.fromkeys((side, side.capitalize()), Phrase("Player {number}", side[1:]))
+        return found
 
     def telling(self, say: Callable[[str], str]) -> Callable[[str], str]:
         """Return a function that puts names into a text and translates it with ``say``."""

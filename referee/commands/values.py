@@ -187,7 +187,7 @@ class Answer(_Sent):
     accepts: bool
     by: _Name = ""
     player: _Player = None
-    command: Literal["answer", "answer draw"] = field(default="answer", kw_only=True, repr=False)
+    command: Literal["answer"] = field(default="answer", kw_only=True, repr=False)
 
 
 Asked = OfferDraw | AskTakeBack

@@ -21,7 +21,7 @@ from referee.hints.advice import (
     answer_question,
     hint_text,
 )
-from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.events import PRIVATE, Event, EventKind, JsonValue
 from referee.journal.fold import Folded, Intention
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 
@@ -82,7 +82,15 @@ def states_before(game: Game[Any, Any], folded: Folded[Any]) -> tuple[str, ...]:
 
 
 def hint_event(
-    game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
+    game: Game[Any, Any],
+    state: Any,
+    advice: Advice,
+    by: str,
+    strength: str,
+    stage: Stage,
+    time_s: float | None,
+    *,
+    is_private: bool = False,
 ) -> Event:
     """Return the event that records a hint; raises EngineError if the turn is illegal in the state."""
     said = hint_text(game, state, advice, stage)
@@ -94,6 +102,8 @@ def hint_event(
         "places": list(said.places),
         **asdict(advice),
     }
+    if is_private:
+        data[PRIVATE] = True
     return Event(EventKind.HINT_GIVEN, data, time_s)
 
 

@@ -64,6 +64,9 @@ OFFER_MADE = "made"
 OFFERS_DRAW, ASKS_TAKE_BACK = "draw", "take back"
 """What an offer is about; one that names neither offers a draw."""
 
+PRIVATE = "private"
+"""The key of a hint that only its player is to see."""
+
 SEEN = "camera"
 """The source of a roll that the camera read."""
 

@@ -263,6 +263,13 @@ class Intention:
     places: tuple[Place, ...] = ()
 
 
+def hinted_turn(event: Event) -> Intention | None:
+    """Return the turn that a recorded hint tells, ``None`` if it names only the piece or die."""
+    if event.data["stage"] != "whole":
+        return None
+    return Intention(str(event.data["player"]), str(event.data["turn"]), event.text("sentence") or "")
+
+
 @dataclass(frozen=True)
 class Offer:
     """An open draw offer by ``player``, or their wish to take something back; ``about`` says which.
@@ -289,7 +296,7 @@ class Folded(Generic[StateT]):
     ``illegal`` event, unless it was put right or superseded. ``last_event`` is the number of the last event,
     ``last_change`` that of the last one other than the clock's and remarks. ``outcome`` is that of the rules until the
     game ``is_ended`` by an event. ``newest`` is the kind of the last event that changed the state or ended the game.
-    ``hint`` is the last hint given for the current position.
+    ``hints`` are the last hints given for the current position, by their player.
     ``names`` are those of the players who gave one; they may have agreed on a game ``without_hints``.
     """
 
@@ -308,7 +315,7 @@ class Folded(Generic[StateT]):
     clock: ClockFold = field(default_factory=ClockFold)
     intention: Intention | None = None
     offer: Offer | None = None
-    hint: Event | None = None
+    hints: Mapping[Player, Event] = field(default_factory=dict)
 
     @property
     def started(self) -> bool:
@@ -398,7 +405,8 @@ def fold_next(
         raise FoldError("event {number} ({kind}): {error}", number, event.kind, error) from error
     ends = event.kind == EventKind.END
     if event.kind in STATE_CHANGING or ends:
-        after = replace(after, newest=event.kind, is_ended=ends, hint=after.hint if ends else None)
+        hints = after.hints if ends else _hints_after(game, folded, event)
+        after = replace(after, newest=event.kind, is_ended=ends, hints=hints)
     return replace(
         after,
         last_event=number,
@@ -407,6 +415,13 @@ def fold_next(
         intention=intention_after(folded.intention, event),
         offer=offer_after(folded.offer, event),
     )
+
+
+def _hints_after(game: Game[StateT, Any], before: Folded[StateT], event: Event) -> Mapping[Player, Event]:
+    """Return the hints that still hold after a change: those of the others, where several play at the same time."""
+    if event.kind != EventKind.TURN or not all(len(game.rules.players_to_move(state)) > 1 for state in before.states):
+        return {}
+    return {player: hint for player, hint in before.hints.items() if player != event.data.get("player")}
 
 
 def intention_after(before: Intention | None, event: Event) -> Intention | None:
@@ -478,7 +493,7 @@ def _step(
         case EventKind.END:
             return replace(folded, outcome=_recorded_outcome(event, folded.outcome))
         case EventKind.HINT_GIVEN:
-            return replace(folded, hint=event)
+            return replace(folded, hints={**folded.hints, str(event.data["player"]): event})
         case EventKind.QUESTION | EventKind.NOTE | EventKind.INTENTION | EventKind.CLOCK | EventKind.OFFER:
             return folded
 

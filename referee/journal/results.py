@@ -19,7 +19,7 @@ from engine.errors import EngineError
 from engine.support.players import RESIGN, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Outcome, OutcomeKind, Player, Roll
 from referee.errors import FoldError
-from referee.journal.events import CLOCK, PICTURE_SUFFIXES, Event, EventKind, KeptEvidence
+from referee.journal.events import CLOCK, PICTURE_SUFFIXES, PRIVATE, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 from referee.journal.reader import JournalReader
 from referee.naming import Names
@@ -391,32 +391,15 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 return Phrase("{loser} loses on time.", loser)
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
-            undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
-            if undone.by == CLOCK:
-                loser, by = capitalized(str(undone.player)), data["by"]
-                return either(
-                    before.corrections_since,
-                    "{loser}'s loss on time is taken back by {by}, with the corrections after it",
-                    "{loser}'s loss on time is taken back by {by}",
-                    loser,
-                    by,
-                )
-            if undone.kind == EventKind.ANNOUNCED:
-                announced = describe_announcement(parse_announcement(undone.text, game.players))
-                return either(
-                    before.corrections_since,
-                    "{announced} Taken back by {by}, with the corrections after it",
-                    "{announced} Taken back by {by}",
-                    announced,
-                    data["by"],
-                )
             return either(
                 before.corrections_since,
-                "{text} is taken back by {by}, with the corrections after it",
-                "{text} is taken back by {by}",
-                undone.text,
+                "{played} Taken back by {by}, with the corrections after it",
+                "{played} Taken back by {by}",
+                last_played_sentence(game, before),
                 data["by"],
             )
+        case EventKind.HINT_GIVEN if data.get(PRIVATE):
+            return Phrase("a hint for {player} alone", data["player"])
         case EventKind.HINT_GIVEN:
             sentence = str(data.get("sentence") or data["turn"])
             parts = sentence.parts if isinstance(sentence, Phrase) else {}
@@ -455,6 +438,13 @@ def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: F
     if to_move is not None and before.states and before.states[0].to_move != to_move:
         parts.append(Phrase("{to_move} plays next", to_move))
     return ": " + joined(parts, ", ") if parts else ""
+
+
+def last_played_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
+    """Say what was played last; ``folded`` must have a turn, roll or announcement."""
+    index = folded.last_played or 0
+    before = folded.steps[index - 1].states if index else folded.start
+    return step_sentence(game, before, folded.steps[index])
 
 
 def step_sentence(game: Game[StateT, Any], before: Sequence[StateT], step: FoldedStep[StateT]) -> str:

@@ -24,8 +24,8 @@ from referee.hints.opponent import (
     refusal_reason,
     states_before,
 )
-from referee.journal.events import Event
-from referee.journal.fold import Intention
+from referee.journal.events import PRIVATE, Event
+from referee.journal.fold import Intention, hinted_turn
 from referee.judge.belief import Belief
 from referee.judge.verdict import Ruling
 from referee.session.announcer import Announcer
@@ -39,16 +39,19 @@ CORRECT_SQUARES = Phrase("correct the lit squares first")
 ANSWER_QUESTION = Phrase("answer the question first")
 END_TURN = Phrase("end the turn first")
 """What the players have to do before there can be a hint."""
+_BUSY = Phrase("No hint: I am working out another player's; ask again in a moment.")
 _MEANWHILE = Phrase("No hint: the position has changed meanwhile; ask again.")
 
 
 @dataclass
 class _Pending:
-    """A question being worked out, the callers waiting for it, and the key of its position."""
+    """A question being worked out, the callers waiting for it, and the key of its position and player."""
 
     number: int
     position: object
+    player: Player
     by: str
+    is_private: bool
     waiting: list[Respond] = field(default_factory=list)
 
 
@@ -84,26 +87,37 @@ class Advisers(Generic[StateT, TurnT]):
 
     def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond, *, asking: bool) -> None:
         """Start working out a hint, unless the referee is ``asking`` the players something."""
-        if why := self._refusal(belief, asking=asking):
-            self._refuse(why, (respond,))
+        is_private = command.player is not None
+        if why := self._refusal(belief, command.player, asking=asking):
+            self._refuse(why, (respond,), is_private=is_private)
             return
-        before, state = self._log.folded.hint, belief.states[0]
-        if before is not None and (event := self._next_stage(before, state, command.by)) is not None:
-            self._give(event, (respond,), is_repeated=before.data["stage"] == "whole")
+        state = belief.states[0]
+        player = command.player or str(state.to_move)
+        before = self._log.folded.hints.get(player)
+        if before is not None and (event := self._next_stage(before, state, command)) is not None:
+            is_known = before.data["stage"] == "whole" and (is_private or not before.data.get(PRIVATE))
+            self._give(event, (respond,), is_repeated=is_known)
             return
-        position = position_key(self._game, state)
-        if self._pending is None or self._pending.position != position:
-            if self._pending is not None:
-                _tell(self._pending.waiting, _MEANWHILE, refused=True)
+        position, pending = position_key(self._game, state), self._pending
+        if pending is None or pending.position != position:
+            if pending is not None:
+                _tell(pending.waiting, _MEANWHILE, refused=True)
             self._number += 1
-            self._pending = _Pending(self._number, position, command.by)
+            pending = self._pending = _Pending(self._number, position, player, command.by, is_private)
             if self._source is not None:
-                text, settings = self._game.notation.format_state(state), self._hints
+                # A hint is for the player to move, so where several write at once it is worked out as if this one were.
+                asked = state if player == state.to_move else self._game.table.amend(state, {}, player)
+                text, settings = self._game.notation.format_state(asked), self._hints
                 earlier = states_before(self._game, self._log.folded)
                 question = Question(self._number, self._game.name, text, settings.strength, settings.seconds, earlier)
                 self._source.ask(question)
-        self._pending.waiting.append(respond)
-        self._announcer.alarm(Phrase("Thinking about a hint for {to_move}.", state.to_move), Sound.SILENCE)
+        elif pending.player != player:
+            self._refuse(_BUSY, (respond,), is_private=is_private)
+            return
+        pending.waiting.append(respond)
+        pending.is_private &= is_private
+        if not is_private:
+            self._announcer.alarm(Phrase("Thinking about a hint for {player}.", player), Sound.SILENCE)
 
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
         """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
@@ -112,7 +126,8 @@ class Advisers(Generic[StateT, TurnT]):
         if pending is not None:
             if why or not belief.states or position_key(self._game, belief.states[0]) != pending.position:
                 self._pending = None
-                self._refuse(Phrase("No hint: {why}.", why) if why else _MEANWHILE, pending.waiting)
+                words = Phrase("No hint: {why}.", why) if why else _MEANWHILE
+                self._refuse(words, pending.waiting, is_private=pending.is_private)
             elif answer := next((each for each in answers if each.number == pending.number), None):
                 self._pending = None
                 self._answer(pending, answer, belief.states[0])
@@ -170,50 +185,60 @@ class Advisers(Generic[StateT, TurnT]):
             if source is not None:
                 source.close()
 
-    def _refusal(self, belief: Belief[StateT, TurnT], *, asking: bool) -> str:
-        """Return the reason there is no hint now; empty if there is one."""
+    def _refusal(self, belief: Belief[StateT, TurnT], player: Player | None, *, asking: bool) -> str:
+        """Return the reason there is no hint now, for a player if one is named; empty if there is one."""
         if self._hints.strength == "none" or self._log.folded.without_hints:
             return RULED_OUT
         if self._source is None:
             return Phrase("There are no hints here.")
         why = refusal_reason(self._game, belief.states) or _to_do_first(belief, asking=asking)
+        if not why and player is not None and player not in self._game.rules.players_to_move(belief.states[0]):
+            why = Phrase("it is not {player}'s turn", player)
         return Phrase("No hint: {why}.", why) if why else ""
 
-    def _next_stage(self, before: Event, state: StateT, by: str) -> Event | None:
+    def _next_stage(self, before: Event, state: StateT, command: AskHint) -> Event | None:
         """Return the whole of a hint given before; ``None`` if its turn is illegal, since the table is better known."""
-        advice, strength = recorded_advice(before), str(before.data["strength"])
+        advice, strength, time_s = recorded_advice(before), str(before.data["strength"]), self._announcer.time_s
+        is_private = command.player is not None
         with suppress(EngineError):
-            return hint_event(self._game, state, advice, by, strength, "whole", self._announcer.time_s)
+            return hint_event(self._game, state, advice, command.by, strength, "whole", time_s, is_private=is_private)
         return None
 
     def _answer(self, pending: _Pending, answer: Answer, state: StateT) -> None:
         """Give the hint that was found, or say why there is none."""
-        strength, given, time_s = self._hints.strength, self._log.folded.hint, self._announcer.time_s
+        strength, given, time_s = self._hints.strength, self._log.folded.hints, self._announcer.time_s
         # A gentle hint first names only the piece.
-        stage: Stage = "piece" if strength == "gentle" and given is None else "whole"
+        stage: Stage = "piece" if strength == "gentle" and pending.player not in given else "whole"
         why = answer.refused
         if answer.advice is not None:
             try:
-                event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
+                event = hint_event(
+                    *(self._game, state, answer.advice, pending.by, strength, stage, time_s),
+                    is_private=pending.is_private,
+                )
             except EngineError as error:
                 why = str(error)
             else:
                 self._give(event, pending.waiting)
                 return
-        self._refuse(Phrase("No hint: {why}.", without_stop(why)), pending.waiting)
+        words = Phrase("No hint: {why}.", without_stop(why))
+        self._refuse(words, pending.waiting, is_private=pending.is_private)
 
     def _give(self, event: Event, waiting: Iterable[Respond], *, is_repeated: bool = False) -> None:
         """Record a hint unless ``is_repeated``, then show it."""
         if not is_repeated:
             self._log.append(event)
         words = str(event.data["sentence"])
-        is_whole = event.data["stage"] == "whole"
-        turn = Intention(str(event.data["player"]), str(event.data["turn"]), words) if is_whole else None
-        self._announcer.show_hint(words, event.texts("places"), turn)
+        if event.data.get(PRIVATE):
+            # The screens of its player show it from the journal.
+            self._announcer.republish()
+        else:
+            self._announcer.show_hint(words, event.texts("places"), hinted_turn(event))
         _tell(waiting, words)
 
-    def _refuse(self, words: str, waiting: Iterable[Respond]) -> None:
-        self._announcer.alarm(words, Sound.SILENCE)
+    def _refuse(self, words: str, waiting: Iterable[Respond], *, is_private: bool) -> None:
+        if not is_private:
+            self._announcer.alarm(words, Sound.SILENCE)
         _tell(waiting, words, refused=True)
 
 

@@ -14,13 +14,13 @@ from referee.commands import entries
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
-from referee.journal.events import Event
-from referee.journal.fold import Intention, Offer
+from referee.journal.events import PRIVATE, Event
+from referee.journal.fold import FoldedStep, Intention, Offer
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
 from referee.session import feed
-from referee.session.log import GameLog, note_event
+from referee.session.log import GameLog, last_turn_sentence, note_event
 from referee.session.view import TableView
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
@@ -73,6 +73,8 @@ class Announcer(Generic[StateT, TurnT]):
         self._ignored: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
         self._offer: Offer | None = None
+        self._last: FoldedStep[StateT] | None = None
+        self._last_told = ""
         self._say = say
         self.time_s = 0.0
 
@@ -243,6 +245,12 @@ class Announcer(Generic[StateT, TurnT]):
             return feed.waiting_signal(self._game, state)
         return replace(feed.opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
+    def _last_words(self, turn: FoldedStep[StateT] | None) -> str:
+        """Tell the last turn, which is read again only when it has changed."""
+        if self._last != turn:
+            self._last, self._last_told = turn, last_turn_sentence(self._game, self._log.folded)
+        return self._last_told
+
     def _publish_state(self, signal: Signal | None = None, *, time_s: float | None = None) -> None:
         """Publish the current state, by default with its signal and at the newest frame's time."""
         self._publish(self._snapshot(signal or self._displayed.signal, self.time_s if time_s is None else time_s))
@@ -267,8 +275,10 @@ class Announcer(Generic[StateT, TurnT]):
             playing=self._log.playing,
             turns=len(folded.turns),
             last_turn=folded.last_turn,
+            last_words=self._last_words(folded.last_turn),
             hint=self.tell(shown.hint),
             hinted=shown.hinted,
+            private_hints={player: hint for player, hint in folded.hints.items() if hint.data.get(PRIVATE)},
             trouble=trouble,
             clock=folded.clock.face(time_s),
             intention=folded.intention,

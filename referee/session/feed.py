@@ -17,7 +17,8 @@ from engine.support.players import DRAW, RESIGN, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.clocks import ClockFace
-from referee.journal.fold import FoldedStep, Intention, Offer
+from referee.journal.events import Event
+from referee.journal.fold import FoldedStep, Intention, Offer, hinted_turn
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.ports import Display
@@ -186,11 +187,12 @@ class TableSnapshot:
     states, none before the set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them.
     ``verdict`` is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and
     ``evidence`` the number of the event that holds its pictures. ``names`` maps players to their names, if they gave
-    any; ``playing`` are those who play. ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is
-    the hint that ``signal`` lights, ``hinted`` its turn if it tells one, ``trouble`` a technical problem. ``time_s`` is
-    the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the players are asked
-    to play for the program. ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the
-    open draw offer or wish to take back. ``may_take_back`` means that there is something to take back.
+    any; ``playing`` are those who play. ``turns`` counts the turns played, ``last_turn`` is the last one, which
+    ``last_words`` tell. ``hint`` is the hint that ``signal`` lights, ``hinted`` its turn if it tells one;
+    ``private_hints`` are those that only their player is shown. ``trouble`` is a technical problem, ``time_s`` the
+    frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the players are asked to
+    play for the program. ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the open
+    draw offer or wish to take back. ``may_take_back`` means that there is something to take back.
 
     The rest is empty once the set-up was accepted: ``seen`` is what the camera sees, where hidden places count as
     empty; ``wanted`` are the looks of the start that is to be set up, and ``start`` is its text; ``wrong`` are the
@@ -213,8 +215,10 @@ class TableSnapshot:
     playing: tuple[Player, ...] = ()
     turns: int = 0
     last_turn: FoldedStep[Any] | None = None
+    last_words: str = ""
     hint: str = ""
     hinted: Intention | None = None
+    private_hints: Mapping[Player, Event] = field(default_factory=dict)
     trouble: str = ""
     clock: ClockFace | None = None
     intention: Intention | None = None
@@ -225,6 +229,17 @@ class TableSnapshot:
     wanted: Appearance = field(default_factory=dict)
     wrong: tuple[Place, ...] = ()
     start: str = ""
+
+
+def shown_to(player: Player, snapshot: TableSnapshot) -> TableSnapshot:
+    """Return what a player's own screen shows: the snapshot with the player's private hint, if there is one."""
+    hint = snapshot.private_hints.get(player)
+    if hint is None or snapshot.outcome is not None:
+        return snapshot
+    words, signal = hint.text("sentence") or "", snapshot.signal
+    if signal.mood in {Mood.WAITING, Mood.ACCEPTED}:
+        signal = replace(signal, lights=_marked(hint.texts("places"), LightRole.HINT))
+    return replace(snapshot, signal=signal, hint=words, hinted=hinted_turn(hint))
 
 
 def next_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:

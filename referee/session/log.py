@@ -20,7 +20,7 @@ from referee.errors import FoldError, JournalError
 from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
 from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
 from referee.journal.journal import BufferedJournal
-from referee.journal.results import step_sentence
+from referee.journal.results import last_played_sentence, step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import StandingFault
@@ -465,11 +465,13 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     return sentence
 
 
-def last_played_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
-    """Say what was played last; ``folded`` must have a turn, roll or announcement."""
-    index = folded.last_played or 0
-    before = folded.steps[index - 1].states if index else folded.start
-    return step_sentence(game, before, folded.steps[index])
+def last_turn_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
+    """Say what the last turn that counts was; empty if there is none."""
+    steps = folded.steps
+    index = next((at for at in reversed(range(len(steps))) if steps[at].kind == EventKind.TURN), None)
+    if index is None:
+        return ""
+    return step_sentence(game, steps[index - 1].states if index else folded.start, steps[index])
 
 
 def standing_fault(event: Event) -> StandingFault:

@@ -25,6 +25,7 @@ from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
+from referee.journal.results import last_played_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
@@ -371,7 +372,7 @@ class Service(Generic[StateT, TurnT]):
     def answer_offer(self, command: commands.Asked | commands.Answer) -> str:
         """Offer or ask something, or answer what is open; raises CorrectionError if that isn't possible."""
         time_s, names, folded = self._announcer.time_s, self._advisers.names, self._log.folded
-        last = "" if folded.last_played is None else events.last_played_sentence(self._game, folded)
+        last = "" if folded.last_played is None else last_played_sentence(self._game, folded)
         said = entries.answer_offer(self._game, self._states, folded.offer, command, time_s, names, last)
         match said:
             case commands.AgreedDraw():

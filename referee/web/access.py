@@ -190,6 +190,11 @@ class PageSession:
     player: Player | None = None
 
     @property
+    def speaks_for(self) -> Player | None:
+        """The only player for whom the device may speak; ``None`` if it may speak for all, as an owner's may."""
+        return self.player if self.role < Role.OWN else None
+
+    @property
     def is_everybody(self) -> bool:
         """Whether this is the session of all who can connect: the page is open to this machine only."""
         return self.id == _AT_THE_MACHINE

@@ -159,7 +159,9 @@ class PageServices:
     def of(cls, port: table_port.TablePort, access: Access) -> Self:
         """Create the services for a table."""
         history, commands = History(port), table_port.CommandHandler(port, "page", _FORBIDDEN)
-        return cls(port, access, TableDocuments(port), history, TableParts(port, history), commands)
+        documents = TableDocuments(port)
+        parts = TableParts(port, history, documents.telling)
+        return cls(port, access, documents, history, parts, commands)
 
     async def carry_out(self, session: PageSession, fields: object) -> table_port.ReplyDocument:
         """Have a command carried out and return the reply; raises HTTPException if it is refused.
@@ -348,6 +350,10 @@ class Api:
             document = await run_in_threadpool(tapped_document, self._port.game, snapshot, taps, say)
         except IllegalTurnError as error:
             raise HTTPException(422, say(str(error))) from error
+        own = request.state.session.speaks_for
+        if own is not None and self._port.game.has_sheets:
+            squares = tuple(place for place in document.squares if place.startswith(f"{own}."))
+            document = document.model_copy(update={"squares": squares})
         return _json(document)
 
     async def _turns(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
@@ -22,12 +22,11 @@ from engine.values import Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.commands.entries import before_roll
-from referee.journal.events import OFFERS_DRAW
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say, screen_sentences
-from referee.naming import Names, is_program
-from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move
+from referee.naming import Names, as_name, is_program
+from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move, shown_to
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.devices import Claim
 from referee.web.drawing.table import draw_table
@@ -64,9 +63,10 @@ class PlayerDocument(Document):
 
 
 class TurnDocument(Document):
-    """The last turn that counts, in notation, and the places it involved if they are known."""
+    """The last turn that counts, in notation and in words, and the places it involved if they are known."""
 
     text: str
+    words: str
     places: tuple[str, ...]
 
 
@@ -129,15 +129,16 @@ class TableDocument(Document):
     and remarks.
     ``board`` is an SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
     so a client should play it only if it also received the previous version. ``scores`` are lines that explain the
-    score. ``you`` is the side whose device the document is for; null for everybody's. ``awaits_turn`` means that
-    ``next`` only says whose turn it is. ``asked`` waits for an answer; ``draw_offer`` is the side with an open draw
-    offer. ``deeds`` is what a person may do now. Before the set-up, ``start`` is the text of the position that is to be
-    set up, and ``wrong`` are the places that certainly look different; empty afterwards.
+    score. ``you`` is the side whose device the document is for, null for everybody's; ``your_turn`` tells that player
+    so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
+    a person may do now. Before the set-up, ``start`` is the text of the position that is to be set up, and ``wrong``
+    are the places that certainly look different; empty afterwards.
     """
 
     version: int
     event_number: int
     you: str | None
+    your_turn: str
     game: GameDocument
     players: tuple[PlayerDocument, ...]
     turns: int
@@ -153,7 +154,6 @@ class TableDocument(Document):
     sound: str
     lights: tuple[LightDocument, ...]
     clock: ClockDocument | None
-    draw_offer: str | None
     asked: AskedDocument | None
     board: str
     scores: tuple[str, ...]
@@ -340,7 +340,7 @@ class TableDocuments:
         """Return the function that translates a sentence about the newest game, with the players' names."""
         newest = self._port.snapshots.newest
         names = {} if newest is None else newest.snapshot.names
-        return Names.of(self._port.game, names).telling(screen_sentences(language))
+        return Names.on_screen(self._port.game, names).telling(screen_sentences(language))
 
     def of(self, versioned: VersionedSnapshot, language: str = "en", player: Player | None = None) -> Rendered:
         """Return a snapshot's document for a player's device, or for everybody's."""
@@ -350,11 +350,15 @@ class TableDocuments:
     def _of(self, versioned: VersionedSnapshot, language: str, player: Player | None) -> Rendered:
         newest = self._newest.get((language, player))
         if newest is None or newest.document.version != versioned.version:
-            if player is None:
-                allowed, say = self._port.hints_allowed, screen_sentences(language)
-                document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
+            allowed, say = self._port.hints_allowed, screen_sentences(language)
+            snapshot = versioned.snapshot if player is None else shown_to(player, versioned.snapshot)
+            if player is not None and snapshot is versioned.snapshot:
+                document = self._of(versioned, language, None).document
             else:
-                document = self._of(versioned, language, None).document.model_copy(update={"you": player})
+                shown = replace(versioned, snapshot=snapshot)
+                document = table_document(self._port.game, shown, hints_allowed=allowed, say=say)
+            if player is not None:
+                document = document.model_copy(update={"you": player, "your_turn": _your_turn(document, player, say)})
             newest = self._newest[language, player] = Rendered.of(document)
         return newest
 
@@ -374,12 +378,18 @@ class TableDocuments:
         return None if is_program(name) else Claim(player, name)
 
 
+def _your_turn(document: TableDocument, player: Player, say: Say) -> str:
+    """Tell a player that it is their turn; empty if it is not."""
+    name = next((each.name for each in document.players if each.id == player and each.to_move), "")
+    return say(Phrase("{player}, your turn.", as_name(name))) if name else ""
+
+
 def table_document(
     game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
 ) -> TableDocument:
     """Convert a snapshot to a document. Whoever gave a name is called by it in every sentence."""
     snapshot = versioned.snapshot
-    tell = Names.of(game, snapshot.names).telling(say)
+    tell = Names.on_screen(game, snapshot.names).telling(say)
     state = snapshot.states[0] if snapshot.states else None
     offer = snapshot.offer
     awaits_turn = state is not None and state.to_move is not None and not game.awaits_roll(state)
@@ -387,13 +397,14 @@ def table_document(
         version=versioned.version,
         event_number=snapshot.event_number,
         you=None,
+        your_turn="",
         game=GameDocument(
             name=game.name,
             title=game.title,
             number=snapshot.game_number,
             hints_allowed=hints_allowed and not snapshot.without_hints,
         ),
-        players=_players(game, snapshot, say),
+        players=_players(game, snapshot, say, tell),
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot, tell),
         next=tell(_next(game, snapshot)),
@@ -407,7 +418,6 @@ def table_document(
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
-        draw_offer=None if offer is None or offer.about != OFFERS_DRAW else offer.player,
         asked=None if offer is None else AskedDocument(about=offer.about, player=offer.player, words=tell(offer.words)),
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
@@ -445,12 +455,12 @@ def _clock(face: ClockFace) -> ClockDocument:
     )
 
 
-def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> tuple[PlayerDocument, ...]:
+def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say, tell: Say) -> tuple[PlayerDocument, ...]:
     to_move = players_to_move(game, snapshot)
     return tuple(
         PlayerDocument(
             id=player,
-            name=say_name(snapshot.names.get(player, ""), say) or capitalized(say(player)),
+            name=say_name(snapshot.names.get(player, ""), say) or capitalized(tell(player)),
             side=say(player),
             score=snapshot.scores.get(player),
             to_move=player in to_move,
@@ -465,7 +475,8 @@ def _last_turn(snapshot: TableSnapshot, say: Say) -> TurnDocument | None:
     if turn is None:
         return None
     text = turn.text if turn.player is None else f"{say(turn.player)} {turn.text}"
-    return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
+    places = verdict.places if verdict is not None and verdict.turns else ()
+    return TurnDocument(text=text, words=say(snapshot.last_words) or text, places=places)
 
 
 def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> VerdictDocument:

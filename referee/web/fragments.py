@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,8 @@ from starlette.exceptions import HTTPException
 
 from referee.clocks import clock_text
 from referee.judge.verdict import VerdictKind
+from referee.languages import Say
+from referee.session.feed import Deed
 from referee.session.table_port import TablePort
 from referee.web.access import PageSession, Role
 from referee.web.documents import Rendered, TableDocument, VerdictDocument
@@ -40,9 +42,10 @@ class Viewer:
 class TableParts:
     """Renders the parts of the newest table, and keeps them for each kind of viewer. It is thread-safe."""
 
-    def __init__(self, port: TablePort, history: History) -> None:
+    def __init__(self, port: TablePort, history: History, telling: Callable[[str], Say]) -> None:
         self._game = port.game
         self._history = history
+        self._telling = telling
         self._lock = threading.Lock()
         self._version = 0
         self._kept: dict[Viewer, Mapping[str, str]] = {}
@@ -88,7 +91,7 @@ class TableParts:
             "answers": [] if verdict is None else _answers(verdict, language),
             "evidence": [] if verdict is None else self._evidence(verdict, language),
             "clocks": {player: clock_text(seconds) for player, seconds in left.items()},
-            "offer": _offer(document, language),
+            "deeds": deeds_for(document, session),
         }
 
     def _evidence(self, verdict: VerdictDocument, language: str) -> list[tuple[int, str, str]]:
@@ -99,7 +102,8 @@ class TableParts:
             names = self._history.picture_names(verdict.evidence)
         except HTTPException:
             return []
-        return [(verdict.evidence, name, picture_words(name, language)) for name in names]
+        tell = self._telling(language)
+        return [(verdict.evidence, name, picture_words(name, language, tell)) for name in names]
 
 
 class PartsSent:
@@ -140,10 +144,17 @@ def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, Map
     return [(words, {"command": "turn", "text": text, "player": player}) for words, text, player in turns]
 
 
-def _offer(document: TableDocument, language: str) -> str:
-    """Say who offers a draw; empty if nobody does."""
-    name = next((player.name for player in document.players if player.id == document.draw_offer), None)
-    return translations(language).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
+_IN_TURN = frozenset({Deed.END_TURN, Deed.ROLL, Deed.TAP, Deed.HINT})
+"""What a player's device may do only in its player's turn."""
+
+
+def deeds_for(document: TableDocument, session: PageSession) -> Collection[str]:
+    """Return what a session's device may do now, of what may be done at the table."""
+    if session.role < Role.PLAY:
+        return ()
+    if session.speaks_for is None or document.your_turn:
+        return document.deeds
+    return tuple(deed for deed in document.deeds if deed not in _IN_TURN)
 
 
 def kind_names(language: str) -> dict[str, str]:
@@ -161,9 +172,9 @@ def kind_names(language: str) -> dict[str, str]:
     }
 
 
-def picture_words(name: str, language: str) -> str:
-    """Say what a picture such as ``before-c3`` shows."""
+def picture_words(name: str, language: str, tell: Say = str) -> str:
+    """Say what a picture such as ``before-c3`` shows; ``tell`` names whose square it is."""
     gettext = translations(language).gettext
     when, _, place = name.partition("-")
     words = {"before": gettext("%(place)s before"), "after": gettext("%(place)s after")}
-    return words[when] % {"place": place} if when in words and place else name
+    return words[when] % {"place": tell(place)} if when in words and place else name

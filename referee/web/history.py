@@ -21,11 +21,11 @@ from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
-from referee.journal.results import KnownResults, Results, event_lines, make_record, results_in
+from referee.journal.results import KnownResults, Results, event_lines, last_played_sentence, make_record, results_in
 from referee.languages import screen_sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
-from referee.session.log import take_back_sentence
+from referee.session.log import last_turn_sentence, take_back_sentence
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web import documents
 
@@ -104,7 +104,8 @@ class History:
             return kept[1]
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
-        say, tell = screen_sentences(language), Names.of(game, events[0][1].names).telling(screen_sentences(language))
+        say = screen_sentences(language)
+        tell = Names.on_screen(game, events[0][1].names).telling(say)
         by_number = dict(events)
         lines = tuple(
             documents.EventDocument(
@@ -112,7 +113,7 @@ class History:
                 kind=line.kind,
                 player=by_number[line.number].text("player"),
                 by=by_number[line.number].text("by"),
-                sentence=(say if line.kind == EventKind.NEW_GAME else tell)(line.sentence),
+                sentence=(say if line.kind == EventKind.NEW_GAME else tell)(_in_words(line.sentence)),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
             )
@@ -154,8 +155,8 @@ class History:
             game, events = events_of_game(journal, None)
             return fold(game, events).before_seen_roll(game)
 
-    def to_take_back(self) -> str:
-        """Say what a take-back would undo; empty for nothing."""
+    def to_take_back(self, *, asks: bool = False) -> str:
+        """Say what a take-back would undo, or one that is only asked for; empty for nothing."""
         with self._open_journal() as journal:
             if journal.latest_game() is None:
                 return ""
@@ -163,7 +164,9 @@ class History:
             folded = fold(game, events)
             if withdrawn := withdrawal(folded.offer, "", None):
                 return str(withdrawn.data["sentence"])
-            return "" if folded.last_played is None else take_back_sentence(game, folded)
+            if folded.last_played is None:
+                return ""
+            return last_played_sentence(game, folded) if asks else take_back_sentence(game, folded)
 
     def picture_names(self, event_number: int) -> tuple[str, ...]:
         """Return the names of an event's pictures that are still there."""
@@ -225,6 +228,12 @@ class History:
             raise HTTPException(503, Phrase("The journal can't be read. `./run doctor` says why.")) from error
 
 
+def _in_words(sentence: str) -> str:
+    """Return what an event's line says in words, without a turn's notation."""
+    parts = sentence.parts if isinstance(sentence, Phrase) else {}
+    return parts.get("described") or sentence
+
+
 def _games_document(journal: JournalReader) -> documents.GamesDocument:
     titles = {name: registry.load(name).title for name in registry.games()}
     return documents.GamesDocument(
@@ -260,6 +269,7 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
         playing=players_with(game, folded.options),
         turns=len(folded.turns),
         last_turn=folded.last_turn,
+        last_words=last_turn_sentence(game, folded),
     )
 
 

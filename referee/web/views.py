@@ -4,6 +4,7 @@ import asyncio
 import math
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -116,7 +117,10 @@ class Pages:
         states = () if newest is None else newest.snapshot.states
         said = self._game.rules.announcements(states[0]) if states else ()
         names = {player.id: player.name for player in document.players}
-        may_resign = {each.player: names.get(str(each.player)) for each in said if each.kind == RESIGN}
+        session: PageSession = request.state.session
+        own = session.speaks_for
+        resigning = [each.player for each in said if each.kind == RESIGN and own in {None, each.player}]
+        may_resign = {player: names.get(str(player)) for player in resigning}
         asked = request.query_params.get("resign", "")
         after = ""
         if asked in may_resign:
@@ -124,16 +128,20 @@ class Pages:
             after = names.get(outcome.winner or "", "") if outcome is not None else ""
         words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
         is_possible = is_draw_possible(self._game, states)
-        offering = list(names.items()) if is_possible and not document.draw_offer else []
-        may_agree = is_possible and request.state.session.role >= Role.OWN
+        may_offer = is_possible and (document.asked is None or document.asked.about != "draw")
+        offering = [each for each in names.items() if own in {None, each[0]}] if may_offer else []
+        may_agree = is_possible and session.role >= Role.OWN
         draws = {"offering": offering, "may_agree": may_agree}
         return self._render(request, "ending", {"document": document, **words, **draws})
 
     async def _take_back(self, request: Request) -> Response:
         """Say what a take-back undoes, and ask once whether that is meant."""
         document = self._document(request)
-        sentence = await run_in_threadpool(self._services.history.to_take_back)
-        words = {"document": document, "taken_back": self._services.documents.telling(language_of(request))(sentence)}
+        session: PageSession = request.state.session
+        asks = session.speaks_for is not None
+        sentence = await run_in_threadpool(partial(self._services.history.to_take_back, asks=asks))
+        told = self._services.documents.telling(language_of(request))(sentence)
+        words = {"document": document, "asks": asks, "taken_back": told}
         return self._render(request, "take_back", words)
 
     async def _games(self, request: Request) -> Response:

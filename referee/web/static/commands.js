@@ -81,7 +81,7 @@ export function sendCommands() {
   const answer = ({ command }, reply) => {
     const isHint = command.command === "hint" && !reply.refused;
     // A hint is for whoever is to move, who need not be who asked.
-    say(isHint && newest ? `${newest.next} ${reply.words}` : reply.words);
+    say(isHint && newest && !newest.you ? `${newest.next} ${reply.words}` : reply.words);
     // A refusal stays until it is closed or another command is answered; another answer, until an event after it.
     if (!reply.refused) answeredAt = reply.event_number ?? 0;
     if (isHint) document.dispatchEvent(new CustomEvent("hint", { detail: said.textContent }));

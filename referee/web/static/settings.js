@@ -25,7 +25,7 @@ export function keepSettings() {
   document.getElementById("settings").hidden = false;
   for (const field of document.querySelectorAll("[data-setting]")) {
     const name = field.dataset.setting;
-    if (field.type === "checkbox") field.checked = settings[name] ?? false;
+    if (field.type === "checkbox") field.checked = Boolean(setting(name));
     else field.value = setting(name) ?? "";
     field.addEventListener("change", () => {
       settings = { ...settings, [name]: field.type === "checkbox" ? field.checked : field.value };

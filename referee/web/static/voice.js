@@ -14,7 +14,9 @@ export function speak() {
   if (!("speechSynthesis" in window)) return;
   let last = null;
   onTable((table, before) => {
-    const words = table.outcome ?? table.words;
+    // Whose turn has come is told so by name.
+    const isYours = before !== null && table.your_turn && !before.your_turn;
+    const words = isYours ? `${table.verdict?.sentence ?? ""} ${table.your_turn}` : (table.outcome ?? table.words);
     // What is said without a sound or any change is for whoever pressed something.
     const isNew = (name) => JSON.stringify(table[name]) !== JSON.stringify(before[name]);
     const isNews = before !== null && (table.sound !== "silence" || ["event_number", "verdict", "next", "trouble"].some(isNew));

@@ -90,7 +90,10 @@ def test_devices_that_are_shown_the_same_share_what_is_rendered() -> None:
     port = port_of()
     port.snapshots(snapshot_of(port.game))
     services = PageServices.of(port, access_of())
-    parts, document = TableParts(port, services.history), services.documents.newest("en").document
+    parts, document = (
+        TableParts(port, services.history, services.documents.telling),
+        services.documents.newest("en").document,
+    )
     first = parts.of(document, Viewer.of("en", PLAYING))
     assert parts.of(document, Viewer.of("en", replace(PLAYING, id="2", name="Ben", csrf="other"))) is first
     looking = parts.of(document, Viewer.of("en", replace(PLAYING, role=Role.LOOK)))
