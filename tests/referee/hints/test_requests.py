@@ -188,7 +188,7 @@ def test_a_gentle_hint_starts_again_after_the_next_turn(deblockle: Any, at_table
     deliver_hint(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
-    assert fold(deblockle, table.journal.events()).hint is None
+    assert fold(deblockle, table.journal.events()).hints == {}
     table.service.hint(AskHint("button"))
     deliver_hint(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
