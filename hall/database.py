@@ -90,16 +90,25 @@ def stored_text(stored: str) -> str:
         return english
 
 
+_OF_TOURNAMENTS = re.compile(r"\s*(?:INSERT INTO|UPDATE|DELETE FROM) (?:tournament|player|pairing|result|ruling)\b")
+
+
 class Transaction:
-    """Statements that take effect together or not at all. Parameters are written ``?``."""
+    """Statements that take effect together or not at all. Parameters are written ``?``.
+
+    ``changes`` counts the statements that changed what the pages of tournaments and results show.
+    """
 
     def __init__(self, connection: Any, placeholder: str) -> None:
         self._connection = connection
         self._placeholder = placeholder
+        self.changes = 0
 
     def run(self, statement: str, *parameters: object) -> int:
         """Run a statement; returns the number of changed rows."""
-        return int(self._execute(statement, parameters).rowcount)
+        changed = int(self._execute(statement, parameters).rowcount)
+        self._count(statement, changed)
+        return changed
 
     def rows(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Return a query's rows."""
@@ -107,7 +116,12 @@ class Transaction:
 
     def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each of the rows."""
-        self._connection.cursor().executemany(self._with_placeholders(statement), list(rows))
+        given = list(rows)
+        self._connection.cursor().executemany(self._with_placeholders(statement), given)
+        self._count(statement, len(given))
+
+    def _count(self, statement: str, changed: int) -> None:
+        self.changes += changed > 0 and _OF_TOURNAMENTS.match(statement) is not None
 
     def _execute(self, statement: str, parameters: Sequence[object]) -> Any:
         """Return the cursor, whose interface is the same in both libraries."""
@@ -131,6 +145,8 @@ class Database:
         self._is_postgresql = where.startswith(POSTGRESQL)
         self._faults: tuple[type[Exception], ...] = (sqlite3.Error,)
         self._is_outage_told = False
+        self.changes = 0
+        """How often the tournaments, results and rulings have changed since it was opened."""
         with self.transaction() as work:
             for statement in SCHEMA:
                 work.run(statement)
@@ -162,8 +178,10 @@ class Database:
         with self._lock:
             try:
                 connection = self._opened()
+                work = Transaction(connection, "%s" if self._is_postgresql else "?")
                 with connection.transaction() if self._is_postgresql else _immediate_transaction(connection):
-                    yield Transaction(connection, "%s" if self._is_postgresql else "?")
+                    yield work
+                self.changes += work.changes
                 self._is_outage_told = False
             except self._faults as error:
                 # The next transaction opens a new connection.

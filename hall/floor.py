@@ -29,8 +29,8 @@ class Seat:
     """A table as the hall knows it. ``version`` counts up over all tables, so that viewers get only what has changed.
 
     ``is_online`` is ``None`` until the broker reports it. ``held`` is the newest event of which the hall has a copy;
-    a copy that ``is_full`` takes no more.
-    ``rulings`` is the number of unanswered rulings. ``lag`` is how far the table's time of day is behind the hall's.
+    a copy that ``is_full`` takes no more. ``rulings`` is the number of unanswered rulings, ``pictures`` that of the
+    pictures that have come. ``lag`` is how far the table's time of day is behind the hall's.
     """
 
     id: str
@@ -39,6 +39,7 @@ class Seat:
     held: int = 0
     is_full: bool = False
     rulings: int = 0
+    pictures: int = 0
     lag: timedelta = timedelta(0)
     version: int = 0
 

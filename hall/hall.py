@@ -359,7 +359,9 @@ class Hall:
         if not number.isdecimal() or not name or len(content) > MOST_PICTURE_BYTES:
             raise ValueError("it is no picture of an event")
         self._pictures.keep(seat, int(number), name, content)
-        batch.change(seat)
+        there = self.floor.seat(seat)
+        so_far = batch.changes.get(seat, {}).get("pictures", there.pictures if there else 0)
+        batch.change(seat, pictures=int(str(so_far)) + 1)
 
     def _show(self, batch: _Batch) -> None:
         """Update the floor with the changes and the state of each copy."""

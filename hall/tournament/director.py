@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import cycle
 from types import ModuleType
 
 from common.phrases import Phrase, either
@@ -15,6 +16,20 @@ from referee.journal.journal import utc_text
 
 MOST_PLAYERS = MOST_ROUNDS = 2000  # beyond any club; bounds the time of a pairing
 _SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN: round_robin}
+
+
+def games_next(tournament: Tournament) -> int:
+    """Return how many games the next round has."""
+    return int(_SYSTEMS[tournament.system].games_next(tournament))
+
+
+@dataclass(frozen=True)
+class Booking:
+    """A game that is still to be played at a table: the tournament's name, its round and its board."""
+
+    tournament: str
+    round: int
+    board: int
 
 
 @dataclass(frozen=True)
@@ -32,6 +47,16 @@ class StoredTournament:
     seats: dict[tuple[int, int], str]
     seated: dict[tuple[int, int], str]
     begun: frozenset[tuple[int, int]]
+
+    def waits_for(self, pairing: Pairing) -> tuple[Pairing, ...]:
+        """Return the games that come before another at its table, those of the round's earlier shifts."""
+        seat = self.seats[pairing.round, pairing.board]
+        return tuple(
+            each
+            for each in self.tournament.pairings
+            if seat and each.round == pairing.round and each.board < pairing.board
+            if self.seats[each.round, each.board] == seat
+        )
 
 
 class Director:
@@ -80,10 +105,21 @@ class Director:
         with self._database.transaction() as work:
             return _read(work, number)
 
-    def pair(self, number: int, seats: Sequence[str]) -> int:
+    def booked(self, but: int) -> dict[str, Booking]:
+        """Return which tables still have a game to play of another tournament than ``but``, by their ids."""
+        with self._database.transaction() as work:
+            found = work.rows(
+                "SELECT p.seat, t.name, p.round, p.board FROM pairing p JOIN tournament t ON t.id = p.tournament "
+                "WHERE p.tournament <> ? AND p.score = ? AND p.seat <> '' ORDER BY p.round DESC, p.board DESC",
+                *(but, Score.OPEN.value),
+            )
+        return {seat: Booking(name, number, board) for seat, name, number, board in found}
+
+    def pair(self, number: int, seats: Sequence[str], *, in_shifts: bool = False) -> int:
         """Pair the next round and return its number; its boards are the tables ``seats``, in that order.
 
-        Raises TournamentError while a game of an earlier round is open, after the last round, and for too few tables.
+        ``in_shifts`` begins again at the first table when there are more games than tables. Raises TournamentError
+        while a game of an earlier round is open, after the last round, and for too few tables.
         """
         with self._database.transaction() as work:
             stored = _read(work, number)
@@ -105,7 +141,7 @@ class Director:
                 raise TournamentError("all {rounds} rounds are paired", tournament.rounds)
             pairings = _SYSTEMS[tournament.system].pair(tournament)
             games = [pairing for pairing in pairings if pairing.needs_table]
-            if len(seats) < len(games):
+            if len(seats) < (1 if in_shifts else len(games)):
                 raise TournamentError(
                     either(
                         len(games) == 1,
@@ -116,7 +152,7 @@ class Director:
                     )
                 )
             paired = self._stamp()
-            boards = iter(seats)
+            boards = cycle(seats)
             rows = []
             for each in pairings:
                 seat = next(boards) if each.needs_table else ""
@@ -126,7 +162,7 @@ class Director:
                 "decided_by, paired) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, '', ?)",
                 rows,
             )
-            for game, seat in zip(games, seats, strict=False):
+            for game, seat in zip(games, cycle(seats), strict=False):
                 note_known_event(work, seat, number, game.round, game.board)
         return tournament.round + 1
 

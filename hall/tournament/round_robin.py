@@ -20,6 +20,11 @@ def rounds_needed(players: int) -> int:
     return players - 1 + players % 2
 
 
+def games_next(tournament: Tournament) -> int:
+    """Return how many games the next round has."""
+    return sum(game.needs_table for game in pair(tournament))
+
+
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round; who has no opponent in it has a bye, and who is not present loses at once."""
     count, number = len(tournament.players), tournament.round + 1

@@ -62,6 +62,11 @@ def rounds_needed(players: int) -> int:
     return (players - 1).bit_length()
 
 
+def games_next(tournament: Tournament) -> int:
+    """Return how many games the next round has."""
+    return sum(player.present for player in tournament.players) // 2
+
+
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round of those present, the leaders at the first board.
 

@@ -7,11 +7,11 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from hall.web.support import HERE, HallServices, hall_templates, render_page
+from hall.web.support import HERE, HallServices, hall_templates
 from hall.web.tables import TablePages
 from hall.web.tournaments import TournamentPages
 from referee.errors import HallStoreError
-from referee.web import server
+from referee.web import server, views
 from referee.web.access import Role
 from referee.web.api import pairing
 from referee.web.guard import Guarded
@@ -48,4 +48,5 @@ def _handle_store_failure(request: Request, error: Exception) -> Response:
 
 
 async def _pair(request: Request) -> Response:
-    return render_page(request, "pair", {})
+    gettext = translations(language_of(request)).gettext
+    return views.page(request, "pair", {"game": {"title": gettext("Hall")}})

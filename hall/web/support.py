@@ -1,11 +1,13 @@
 """What the hall's pages share."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
@@ -13,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.phrases import capitalized
+from engine import registry
+from engine.errors import EngineError
 from hall.floor import Seat
 from hall.hall import Hall
 from hall.tournament.director import Director
@@ -22,6 +26,7 @@ from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
 from referee.web import views
 from referee.web.access import Access, PageSession
+from referee.web.drawing.small import draw_position
 from referee.web.languages import language_of, templates, translations
 
 HERE = Path(__file__).parent
@@ -42,10 +47,122 @@ class HallServices:
     now: Callable[[], datetime]
 
 
-def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:
-    """Return a page of the hall in the client's language."""
+def mark_of(services: HallServices, path: str) -> str:
+    """Return a text that changes whenever the page at a path has something new to show."""
+    floor = services.hall.floor
+    if path == "/":
+        version = str(floor.version)
+    elif path.startswith("/tables/"):
+        seat = floor.seat(path.removeprefix("/tables/"))
+        version = "" if seat is None else str(seat.version)
+    else:
+        tables = [(seat.id, seat.is_online, seat.urgency, seat.state and seat.state.game) for seat in floor.seats()]
+        version = f"{services.hall.database.changes}.{crc32(repr(tables).encode())}"
+    return f"{version}-{services.is_connected():d}"
+
+
+NOTHING_TYPED: Mapping[str, Any] = MappingProxyType({})
+
+
+def render_page(
+    services: HallServices,
+    request: Request,
+    template: str,
+    words: Mapping[str, Any],
+    path: str = "",
+    *,
+    error: HTTPException | None = None,
+    typed: Mapping[str, Any] = NOTHING_TYPED,
+) -> Response:
+    """Return a page of the hall in the client's language.
+
+    ``path`` is where it is read if it answers a form, ``error`` why the form was refused, and ``typed`` what was in it.
+    """
     gettext = translations(language_of(request)).gettext
-    return views.page(request, view, {"game": {"title": gettext("Hall")}, **words})
+    path = path or request.url.path
+    words = {
+        "game": {"title": gettext("Hall")},
+        "refused": "" if error is None else error.detail,
+        "typed": typed,
+        "mark": mark_of(services, path),
+        "read_at": path,
+        "is_connected": services.is_connected(),
+        **words,
+    }
+    return views.page(request, template, words, 200 if error is None else error.status_code)
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+_KEEPS = frozenset({409, 422})
+"""The refusals after which a form is shown again as it was typed."""
+
+
+def keeping(handler: Handler, show: Callable[[Request, HTTPException], Awaitable[Response]]) -> Handler:
+    """Return the handler of a form whose page ``show`` shows again if it is refused."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except HTTPException as error:
+            if error.status_code not in _KEEPS or "text/html" not in request.headers.get("accept", ""):
+                raise
+            return await show(request, error)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a table's drawing depends on; pairs are a side and its name, or a place and its look."""
+
+    game: str
+    position: str
+    last_turn: str
+    names: tuple[tuple[str, str], ...]
+    verdict: str = ""
+    places: tuple[str, ...] = ()
+    expected: tuple[tuple[str, str], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+
+
+def look_of(seat: Seat) -> Look | None:
+    """Return what a table's drawing depends on, ``None`` before its set-up."""
+    state = seat.state
+    if state is None or not state.position:
+        return None
+    names = tuple((side.side, side.name) for side in state.sides if side.name != capitalized(side.side))
+    look = Look(state.game, state.position, state.last_turn, names)
+    told = state.verdict
+    if told is None:
+        return look
+    expected, seen = tuple(told.expected.items()), tuple(told.seen.items())
+    return replace(look, verdict=told.kind, places=told.places, expected=expected, seen=seen)
+
+
+@lru_cache(maxsize=200)
+def drawn(look: Look, language: str, *, is_image: bool) -> str:
+    """Draw a table as SVG; empty if its position can't be read, such as that of a game which is unknown here."""
+    try:
+        return draw_position(
+            registry.load(look.game),
+            look.position,
+            sentences(language),
+            names=dict(look.names),
+            last_turn=look.last_turn,
+            verdict=look.verdict,
+            places=look.places,
+            expected=dict(look.expected),
+            seen=dict(look.seen),
+            is_image=is_image,
+        )
+    except (EngineError, ValueError):
+        return ""
+
+
+def picture_path(seat: Seat) -> str:
+    """Return the address of a table's drawing, another one for each look; empty before its set-up."""
+    look = look_of(seat)
+    return "" if look is None else f"/tables/{seat.id}/board.svg?look={crc32(repr(look).encode()):x}"
 
 
 @cache
@@ -59,6 +176,7 @@ def hall_templates(language: str) -> Environment:
         **both.filters,
         "points": format_points,
         "clock_text": clock_text,
+        "picture_path": picture_path,
         "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
     }

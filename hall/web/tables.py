@@ -1,9 +1,10 @@
-"""All tables on one page, as they change; one table with its evidence; and an arbiter's rulings."""
+"""All tables on one page; one table with its board and evidence; an arbiter's rulings; and the stream of changes."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,18 +13,32 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from common.phrases import Phrase
+from common.phrases import Phrase, capitalized, joined
 from engine import registry
+from engine.errors import EngineError
 from engine.support.players import RESIGN
 from hall.floor import Seat, Urgency
 from hall.rulings import Status
-from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
+from hall.web.support import (
+    HallServices,
+    arbiter_name,
+    clock_of,
+    drawn,
+    keeping,
+    look_of,
+    mark_of,
+    render_page,
+)
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
+from referee.languages import sentences
+from referee.mqtt.topics import TableEvent, TableState
+from referee.naming import Names
 from referee.web.access import PageSession, Role, Viewers
 from referee.web.api import LOOK_AGAIN_S
+from referee.web.drawing.small import draw_choices, draw_look
 from referee.web.fragments import picture_words
-from referee.web.guard import Guarded, form_fields, number_in
+from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 from referee.web.views import parse_command_form
 
@@ -32,6 +47,8 @@ _PACE_S = 0.5
 _MOST_EVENTS = 60  # shown on a table's page
 _MOST_RULINGS = 20  # as above
 _MOST_RESULTS = 200  # shown on the page of results
+_MOST_MISSED = 5  # events told to an arbiter who has not seen them
+_DRAWN_S = 24 * 3600  # how long a browser keeps a drawing
 
 
 class TablePages:
@@ -50,38 +67,32 @@ class TablePages:
             Guarded("/results", self._results, Role.LOOK),
             Guarded("/tables/{seat}", self._seat, Role.LOOK),
             Guarded("/tables/{seat}/pictures/{number:number}/{name}", self._picture, Role.LOOK),
-            Guarded("/tables/{seat}/rule", self._rule, Role.OWN, methods=["POST"]),
+            Guarded("/tables/{seat}/board.svg", self._board, Role.LOOK),
+            Guarded("/tables/{seat}/rule", keeping(self._rule, self._show_again), Role.OWN, methods=["POST"]),
             Guarded("/tables/{seat}/withdraw", self._withdraw, Role.OWN, methods=["POST"]),
         )
 
     async def _floor(self, request: Request) -> Response:
-        version = self._hall.floor.version
-        seats = self._hall.floor.seats()
-        words = {"seats": seats, "version": version, "is_connected": self._services.is_connected()}
-        words |= _helpers(language_of(request), self._services.now())
-        return render_page(request, "floor", words)
+        words = {"seats": self._hall.floor.seats(), **_helpers(language_of(request), self._services.now())}
+        return render_page(self._services, request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
-        after = number_in(request.query_params.get("after", ""), 15) or 0
+        """Stream the mark of a page that is read, whenever it is another than ``after``."""
         session: PageSession = request.state.session
-        return self._viewers.stream(session, self._event_stream(session, after, language_of(request)))
+        asked = request.query_params
+        marks = self._marks(session, asked.get("page", "/"), asked.get("after", ""))
+        return self._viewers.stream(session, marks)
 
-    async def _event_stream(self, session: PageSession, version: int, language: str) -> AsyncIterator[bytes]:
-        """Yield what has changed since a version, until the viewer's session ends."""
-        loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
+    async def _marks(self, session: PageSession, path: str, told: str) -> AsyncIterator[bytes]:
+        """Yield a page's mark when it changes, until the viewer's session ends."""
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
         try:
             while not self._hall.floor.is_closed and self._services.access.renewed(session):
                 changed.clear()
-                newest, seats = self._hall.floor.version, self._hall.floor.seats()
-                state: dict[str, Any] = {"connected": self._services.is_connected()}
-                now = self._services.now()
-                state["cards"] = {seat.id: render_card(seat, language, now) for seat in seats if seat.version > version}
-                listed = " ".join(seat.id for seat in seats)
-                if listed != order:
-                    state["order"] = listed
-                version, order = newest, listed
-                yield b"event: tables\ndata: %s\n\n" % json.dumps(state).encode()
+                mark = mark_of(self._services, path)
+                yield b"event: here\ndata:\n\n" if mark == told else b"event: mark\ndata: %s\n\n" % mark.encode()
+                told = mark
                 await asyncio.sleep(_PACE_S)
                 try:
                     async with asyncio.timeout(4 * LOOK_AGAIN_S):
@@ -94,35 +105,57 @@ class TablePages:
     async def _results(self, request: Request) -> Response:
         results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)
         titles = {name: registry.load(name).title for name in registry.games()}
-        return render_page(request, "results", {"results": results, "titles": titles})
+        return render_page(self._services, request, "results", {"results": results, "titles": titles})
 
     async def _seat(self, request: Request) -> Response:
-        seat = self._requested_seat(request)
+        return await self._show(request)
+
+    async def _show_again(self, request: Request, error: HTTPException) -> Response:
+        typed = parse_command_form(await form_fields(request))
+        return await self._show(request, typed, error)
+
+    async def _show(
+        self, request: Request, typed: Mapping[str, Any] | None = None, error: HTTPException | None = None
+    ) -> Response:
+        """Show a table; if a ruling was refused, with what was typed."""
+        seat, language = self._requested_seat(request), language_of(request)
         state = seat.state
         journal = "" if state is None else state.journal
         events = await run_in_threadpool(self._hall.copies.newest, seat.id, journal, _MOST_EVENTS)
         rulings = await run_in_threadpool(self._hall.rulings.newest, seat.id, _MOST_RULINGS)
+        look = look_of(seat)
         evidence = None if state is None or state.verdict is None else state.verdict.evidence
         pictures = next((event.pictures for event in events if event.number == evidence), ())
         missing = {name for name in pictures if evidence and self._hall.picture(seat.id, evidence, name) is None}
         if evidence is not None and missing:
             self._hall.request_pictures(seat.id, evidence)
             self._services.send_now()
-        language = language_of(request)
         words = {
             "seat": seat,
+            "board": "" if look is None else await run_in_threadpool(drawn, look, language, is_image=False),
             "events": events,
+            "last_turn": _last_turn(state, events),
             "rulings": rulings,
             "evidence": evidence,
             "pictures": [(name, picture_words(name, language)) for name in pictures],
             "missing": missing,
+            "choices": [] if state is None else _choices(state, language),
+            "looks": () if state is None else _palette(state.game, language),
             "commands": _commands(language),
             "statuses": _statuses(language),
             "resign": RESIGN,
             "knows_draws": state is not None and _knows_draws(state.game),
             **_helpers(language, self._services.now()),
         }
-        return render_page(request, "seat", words)
+        return render_page(self._services, request, "seat", words, f"/tables/{seat.id}", error=error, typed=typed or {})
+
+    async def _board(self, request: Request) -> Response:
+        look = look_of(self._requested_seat(request))
+        svg = "" if look is None else await run_in_threadpool(drawn, look, language_of(request), is_image=True)
+        if not svg:
+            raise HTTPException(404, Phrase("There is no such file."))
+        # Another look has another address.
+        return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": f"private, max-age={_DRAWN_S}"})
 
     async def _picture(self, request: Request) -> Response:
         seat, number = self._requested_seat(request), request.path_params["number"]
@@ -147,6 +180,7 @@ class TablePages:
             raise HTTPException(422, Phrase("That is no ruling: {describe_errors}.", describe_errors(error))) from error
         if isinstance(command.get("seen"), str) and command["seen"].isdecimal():
             command["seen"] = int(command["seen"])
+            await run_in_threadpool(self._check_seen, seat, command["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, command, by)
         self._services.send_now()
         return RedirectResponse(f"/tables/{seat.id}", 303)
@@ -157,6 +191,22 @@ class TablePages:
         await run_in_threadpool(self._hall.withdraw, request_id)
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
+    def _check_seen(self, seat: Seat, seen: int) -> None:
+        """Refuse a ruling on a page from before the table's newest event, and say what has happened since."""
+        state = seat.state
+        if state is None or seen >= state.event_number:
+            return
+        newest = self._hall.copies.newest(seat.id, state.journal, _MOST_MISSED)
+        missed = [event.sentence for event in reversed(newest) if event.number > seen and event.sentence]
+        raise HTTPException(
+            409,
+            Phrase(
+                "The table has changed since: {news} Is your ruling still right? Then give it again.", joined(missed)
+            )
+            if missed
+            else Phrase("The table has changed since. Is your ruling still right? Then give it again."),
+        )
+
     def _requested_seat(self, request: Request) -> Seat:
         seat = self._hall.floor.seat(request.path_params["seat"])
         if seat is None:
@@ -164,9 +214,55 @@ class TablePages:
         return seat
 
 
-def render_card(seat: Seat, language: str, now: datetime) -> str:
-    """Draw a table's card on the page of all tables."""
-    return hall_templates(language).get_template("card.html").render(seat=seat, **_helpers(language, now))
+def _last_turn(state: TableState | None, events: Sequence[TableEvent]) -> str:
+    """Return the sentence about the last turn that counts, else its notation."""
+    last = "" if state is None else state.last_turn
+    told = (event.sentence for event in events if last and str(event.data.get("turn", "\n")) in last)
+    return next(told, last)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A turn or roll between which somebody has to choose: its text, its player (none for a roll), words, a drawing."""
+
+    text: str
+    player: str
+    words: str
+    drawing: str
+
+
+def _choices(state: TableState, language: str) -> list[Choice]:
+    verdict = state.verdict
+    if verdict is None or not verdict.candidates:
+        return []
+    players = (*verdict.candidate_players, *[""] * len(verdict.candidates))
+    candidates = list(zip(verdict.candidates, players, strict=False))
+    say, gettext = sentences(language), translations(language).gettext
+    names = {side.side: side.name for side in state.sides if side.name != capitalized(side.side)}
+    kinds = {False: gettext("The roll is %(roll)s"), True: gettext("The turn is %(turn)s")}
+    told = {each: kinds[bool(each[1])] % {"roll": each[0], "turn": each[0]} for each in candidates}
+    drawings = [""] * len(candidates)
+    try:
+        game = registry.load(state.game)
+        position = game.notation.parse_state(state.position or "")
+        drawings = draw_choices(game, (position,), candidates, say)
+        for text, player in candidates:
+            if player:
+                described = game.notation.describe(game.notation.parse_turn(position, text, player))
+                told[text, player] = Names.of(game, names).telling(say)(described)
+    except EngineError:
+        # A table may play what this hall doesn't know; then its notation has to do.
+        pass
+    return [Choice(*each, told[each], drawn) for each, drawn in zip(candidates, drawings, strict=True)]
+
+
+@lru_cache(maxsize=20)
+def _palette(game: str, language: str) -> Sequence[tuple[str, str]]:
+    """Draw each look that a place of a game may have; none for a game that is unknown here."""
+    if game not in registry.games():
+        return ()
+    played = registry.load(game)
+    return [(look, draw_look(played, look, sentences(language))) for look in played.looks]
 
 
 def _helpers(language: str, now: datetime) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def table_state(
         score_words=joined(scored, ", ") if scored else "",
         next=tell(next_words(game, snapshot)),
         words=tell(snapshot.words or snapshot.signal.words),
-        verdict=None if verdict is None else _verdict(verdict, snapshot, tell),
+        verdict=None if verdict is None else _verdict(game, verdict, snapshot, tell),
         needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
         outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome, tell),
         turns=snapshot.turns,
@@ -121,12 +121,17 @@ def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> tuple[ShownSide, ..
     )
 
 
-def _verdict(verdict: Verdict, snapshot: TableSnapshot, tell: Names) -> ShownVerdict:
+def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, tell: Names) -> ShownVerdict:
+    breach = verdict.breaches[0] if verdict.breaches else None
+    rule = None if breach is None else game.rules.catalogue.get(breach.rule)
     return ShownVerdict(
         kind=verdict.kind.value,
         sentence=tell(verdict.sentence),
-        remedy=tell(verdict.breaches[0].remedy) if verdict.breaches else "",
+        rule="" if rule is None else tell(rule.sentence),
+        remedy="" if breach is None else tell(breach.remedy),
         places=verdict.places,
+        expected=dict(verdict.expected),
+        seen=dict(verdict.seen),
         candidates=verdict.candidates,
         candidate_players=verdict.candidate_players,
         evidence=snapshot.evidence,

@@ -126,7 +126,7 @@ class ShownSide(_Frozen):
 
 
 class ShownVerdict(_Spoken):
-    """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``.
+    """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``, ``rule`` the sentence of a broken rule.
 
     ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
     which a person is asked to choose, and ``candidate_players`` the side of each (empty if they are rolls).
@@ -134,8 +134,11 @@ class ShownVerdict(_Spoken):
 
     kind: str
     sentence: Sentence
+    rule: Sentence = ""
     remedy: Sentence = ""
     places: tuple[str, ...] = ()
+    expected: dict[str, str] = {}
+    seen: dict[str, str] = {}
     candidates: tuple[str, ...] = ()
     candidate_players: tuple[str, ...] = ()
     evidence: int | None = None

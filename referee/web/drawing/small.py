@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
-from engine.values import LookName, Place, Player
+from engine.values import Appearance, LookName, Place, Player
+from referee.journal.events import EventKind
+from referee.journal.fold import FoldedStep
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say
 from referee.naming import as_name
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of, square_of
-from referee.session.feed import TableSnapshot
+from referee.session.feed import TableSnapshot, signal_for
 from referee.web.drawing.pieces import (
     DARK_INK,
     SQUARE,
@@ -31,7 +35,7 @@ from referee.web.drawing.pieces import (
     shade,
     words,
 )
-from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, standing_on, written_on
+from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, scene_of, standing_on, written_on
 from referee.web.drawing.table import (
     FRAME,
     LIGHT_WOOD,
@@ -40,6 +44,7 @@ from referee.web.drawing.table import (
     Words,
     draw_board,
     draw_sheet,
+    lying_beside,
     pictures_of,
     side_symbols,
     translated,
@@ -54,6 +59,7 @@ _EDGE, _HEAD, _LINE = 40.0, 96.0, 44.0
 """The margin of a picture of a game, and the room for its heading and for each line below, in drawing units."""
 _WIDE = 1000.0
 _OF_THE_TABLE = ("place-", "piece-")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def draw_choices(
@@ -216,3 +222,59 @@ def _small(drawn: Element, say: Say) -> str:
             del each.attrib["id"]
     drawn.set("class", f"{drawn.get('class', '')} small")
     return translated(drawn, say)
+
+
+def draw_position(
+    game: Game[Any, Any],
+    position: str,
+    say: Say = str,
+    *,
+    names: Mapping[Player, str] = _NOTHING,
+    last_turn: str = "",
+    verdict: str = "",
+    places: Sequence[Place] = (),
+    expected: Appearance = _NOTHING,
+    seen: Appearance = _NOTHING,
+    is_image: bool = False,
+) -> str:
+    """Draw the table of a position in strict text as ``draw_table`` does.
+
+    ``last_turn`` is its player and notation, such as ``black a1-a2``; ``verdict`` the kind of the verdict, of which the
+    others are parts. As an image, all sheets are in one picture, side by side. Raises UnreadableError for another text
+    than a position's, and ValueError for an unknown kind.
+    """
+    state = game.notation.parse_state(position)
+    player, _, text = last_turn.partition(" ") if last_turn.startswith(game.players) else ("", "", last_turn)
+    shown = Verdict(
+        VerdictKind(verdict or VerdictKind.UNCHANGED), "", 0.0, 0, places=tuple(places), expected=expected, seen=seen
+    )
+    snapshot = TableSnapshot(
+        0,
+        0,
+        signal_for(shown, game, state),
+        0.0,
+        states=(state,),
+        to_move=state.to_move,
+        scores={} if game.scores is None else game.scores(state),
+        outcome=game.rules.outcome(state),
+        verdict=shown,
+        names=names,
+        last_turn=FoldedStep(EventKind.TURN, text, (state,), player=player or None) if text else None,
+    )
+    board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
+    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say)) + lying_beside(game, state)
+    if is_image:
+        pictures = [_side_by_side(pictures)]
+    return "".join(translated(drawn, say) for drawn in pictures)
+
+
+def _side_by_side(pictures: Sequence[Element]) -> Element:
+    """Return one picture of several, all as high as the first."""
+    high, right = float(pictures[0].attrib["height"]), 0.0
+    for drawn in pictures:
+        wide = float(drawn.attrib["width"]) * high / float(drawn.attrib["height"])
+        drawn.attrib.update(x=number(right), y="0", width=number(wide), height=number(high))
+        right += wide + SQUARE / 4
+    whole = picture("table", "", "", 0.0, 0.0, right - SQUARE / 4, high)
+    whole.extend(pictures)
+    return whole

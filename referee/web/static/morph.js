@@ -6,9 +6,14 @@ function isOurs(name, element) {
   return (name === "open" && element.matches("details")) || (name === "disabled" && element.matches("form[data-command] button"));
 }
 
-export function morph(element, markup) {
+// `keeps(node)` says of a node that it stays as it is.
+export function morph(element, markup, keeps = () => false) {
   Idiomorph.morph(element, markup, {
     morphStyle: "outerHTML",
-    callbacks: { beforeAttributeUpdated: (name, node) => !isOurs(name, node) },
+    callbacks: {
+      beforeNodeMorphed: (node) => !keeps(node),
+      beforeNodeRemoved: (node) => !keeps(node),
+      beforeAttributeUpdated: (name, node) => !isOurs(name, node),
+    },
   });
 }

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from collections.abc import Callable
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.phrases import Phrase
+from engine.registry import load
 from hall.floor import Seat
 from hall.hall import Incoming
 from hall.rulings import Status
 from hall.tournament.values import Score, System
 from hall.web.support import ClockLine, clock_of
-from hall.web.tables import render_card
 from hall.web.tournaments import read_players
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind
@@ -67,27 +68,49 @@ def test_tables_that_need_an_arbiter_come_first(visit: Visit) -> None:
 
 
 def test_changes_are_streamed_as_they_come(visit: Visit) -> None:
-    version = visit.hall.floor.version
+    before = mark_in(visit.page("/"))
     visit.feeds[0].advance()
     visit.hall.take([event(visit.feeds[0].events[-1]), state(visit.feeds[0])])
-    with serving(visit.app) as address, urlopen(f"{address}/changes?after={version}", timeout=30) as stream:
-        first = next_event(stream)
-        assert list(first["cards"]) == ["table-1"]
-        assert first["order"].split() == ["table-2", "table-1", "table-9"]
+    with serving(visit.app) as address, urlopen(f"{address}/changes?page=/&after={before}", timeout=30) as stream:
+        assert before != next_mark(stream) == mark_in(visit.page("/"))
         visit.hall.take([Incoming("club/table-9/availability", b"offline")])
-        second = next_event(stream)
-        assert "Not there" in second["cards"]["table-9"]
-        assert second["order"].split() == ["table-2", "table-9", "table-1"]
+        assert next_mark(stream) == mark_in(page := visit.page("/"))
+        assert re.findall(r'id="table-([\w-]+)"', page) == ["table-2", "table-9", "table-1"]
         visit.hall.floor.close()
         assert stream.read().strip() == b""
 
 
-def next_event(stream: HTTPResponse) -> dict[str, Any]:
-    """The next event of a stream."""
+def mark_in(page: str) -> str:
+    """What a page says of how new it is."""
+    return page.partition('data-mark="')[2].partition('"')[0]
+
+
+def next_mark(stream: HTTPResponse) -> str:
+    """The next mark of a stream."""
     while not (line := stream.readline()).startswith(b"data: "):
         assert line, "the stream has ended"
-    told: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
-    return told
+    return line.removeprefix(b"data: ").decode().strip()
+
+
+def test_each_page_is_new_only_when_what_it_shows_has_changed(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
+    pages = ("/", "/tables/table-1", "/tables/table-2", "/tournaments/1")
+
+    def changed_by(deed: Callable[[], object]) -> list[str]:
+        before = [mark_in(visit.page(page)) for page in pages]
+        deed()
+        return [page for page, mark in zip(pages, before, strict=True) if mark_in(visit.page(page)) != mark]
+
+    feed = visit.feeds[0]
+    feed.advance()
+    assert changed_by(lambda: visit.hall.take([event(feed.events[-1]), state(feed)])) == ["/", "/tables/table-1"]
+    assert changed_by(lambda: visit.director.pair(1, ["table-1"])) == ["/tournaments/1"]
+    begun = feed.begin(("Ann", "Ben"), 0)
+    assert "/tournaments/1" in changed_by(lambda: visit.hall.take([event(begun)]))
+    assert changed_by(lambda: visit.hall.take([Incoming("club/table-2/evidence/3/after-c3", b"\x89PNG")])) == [
+        "/", "/tables/table-2"
+    ]  # fmt: skip
+    assert changed_by(lambda: visit.page("/")) == []
 
 
 def test_a_ruling_goes_to_the_table_and_is_done_after_its_answer(visit: Visit) -> None:
@@ -272,10 +295,9 @@ def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ClockLine("gold", 100.0, 5.0, 0.0)
     hourglass = told.model_copy(update={"clock": clock.model_copy(update={"mode": "hourglass", "delay_s": {}})})
     assert clock_of(Seat("table-1", hourglass), visit.clock.utc())[1] == ClockLine("teal", 80.0, 0.0, 1.0)
-    visit.clock.now_s = 102.0
-    assert 'data-left="100.0" data-delay="3.0" data-rate="-1.0"' in render_card(
-        Seat("table-1", told), "en", visit.clock.utc()
-    )
+    visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
+    visit.clock.now_s += 2.0
+    assert 'data-left="100.0" data-delay="3.0" data-rate="-1.0"' in visit.page("/")
 
 
 def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) -> None:
@@ -314,8 +336,7 @@ def test_only_tables_that_can_play_the_game_are_proposed(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "diaballik", [("Ann", 2), ("Ben", 1)])
 
     def proposed() -> list[str]:
-        found = re.search(r"<textarea[^>]*>(.*?)</textarea>", visit.page("/tournaments/1"))
-        return found[1].split() if found else ["no form"]
+        return re.findall(r'name="seats" value="([\w-]+)" checked', visit.page("/tournaments/1?view=manage"))
 
     for feed, game in zip(visit.feeds, ("deblockle", "diaballik"), strict=True):
         told = feed.state().model_copy(update={"game": game})
@@ -323,7 +344,7 @@ def test_only_tables_that_can_play_the_game_are_proposed(visit: Visit) -> None:
     assert proposed() == ["table-2"]
     visit.hall.take([Incoming("club/table-2/availability", b"offline")])
     assert proposed() == []
-    assert visit.post("/tournaments/1/pair", seats="table-9").status_code == 303, "others can be typed"
+    assert visit.post("/tournaments/1/pair", seats="table-9").status_code == 303, "others can be chosen"
 
 
 def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
@@ -398,8 +419,8 @@ def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
     visit.hall.take([event(visit.feeds[0].begin(("Ann", "Cleo"), 0))])
-    (form,) = re.findall(r"<details><summary>Restart board 1</summary>(.*?)</details>", visit.page("/tournaments/1"))
-    assert 'action="/tournaments/1/start"' in form
+    form = visit.page("/tournaments/1").partition("Restart board 1</summary>")[2].partition("</details>")[0]
+    assert 'action="/tournaments/1/start?view=pairings"' in form
     fields = dict(re.findall(r'type="hidden" name="(round|board)" value="(\d+)"', form))
     for _ in range(2):
         assert visit.post("/tournaments/1/start", clock="fischer 5+3", **fields).status_code == 303
@@ -451,7 +472,7 @@ def test_the_report_has_the_date_at_the_hall(visit: Visit, monkeypatch: pytest.M
 def test_no_table_is_told_of_a_game_that_was_lost_by_absence(visit: Visit) -> None:
     visit.director.begin("Club", System.ROUND_ROBIN, 0, "deblockle", [("Ann", 3), ("Ben", 2), ("Cleo", 1), ("Dan", 0)])
     assert visit.post("/tournaments/1/presence", player="4", present="no").status_code == 303
-    assert "Pair again" in visit.page("/tournaments/1")
+    assert "Pair again" in visit.page("/tournaments/1?view=manage")
     assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 303
     assert visit.post("/tournaments/1/decide", round="1", board="1", score="").status_code == 303
     assert visit.post("/tournaments/1/start").status_code == 303
@@ -548,3 +569,158 @@ def test_what_was_stored_before_phrases_reads_as_it_is(tmp_path: Path) -> None:
     with opened(str(tmp_path / "hall.db")).transaction() as work:
         work.run("UPDATE ruling SET words = ? WHERE request_id = ?", "Taken back.", ruling.request_id)
     assert [each.words for each in hall.rulings.newest("table-1", 1)] == ["Taken back."]
+
+
+def test_a_table_is_drawn_with_the_places_in_question_and_the_last_turn(visit: Visit) -> None:
+    feed = visit.feeds[0]
+
+    def drawn() -> tuple[bool, bool, bool]:
+        board = visit.page("/tables/table-1").partition('id="board"')[2].partition("</section>")[0]
+        return (
+            'id="place-c3"' in board,
+            'class="light double-blink"' in board or 'class="light blink"' in board,
+            'class="arrow"' in board,
+        )
+
+    feed.begin(("Ann", "Ben"), 1)
+    while not feed.events[-1].sentence.startswith("turn"):
+        feed.advance()
+    visit.hall.take([*map(event, feed.events[-3:]), state(feed)])
+    assert drawn() == (True, False, True), "the last turn"
+    asked = ShownVerdict(kind="illegal", sentence="No.", rule="One turn each.", remedy="Back.", places=("c3",))
+    told = feed.state().model_copy(update={"verdict": asked})
+    visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
+    assert drawn() == (True, True, False)
+    assert "Rule: One turn each." in visit.page("/tables/table-1")
+    moved = {"expected": {"c1": "black piece", "d4": "empty"}, "seen": {"c1": "empty", "d4": "black piece"}}
+    told = told.model_copy(update={"verdict": asked.model_copy(update=moved)})
+    visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
+    assert drawn() == (True, True, True), "the way back"
+    (address,) = re.findall(r'src="(/tables/table-1/board.svg\?look=\w+)"', visit.page("/"))
+    picture = visit.client.get(address)
+    assert (picture.headers["content-type"], 'class="light' in picture.text) == ("image/svg+xml", True)
+    other = told.model_copy(update={"position": "nonsense"})
+    visit.hall.take([Incoming(Topics("club", "table-1").state, other.model_dump_json().encode())])
+    assert 'id="board"' not in visit.page("/tables/table-1")
+    assert visit.client.get("/tables/table-1/board.svg").status_code == 404
+
+
+def test_a_question_has_its_answers_in_words_with_the_players_names(visit: Visit) -> None:
+    feed, game = visit.feeds[1], load("deblockle")
+    feed.begin(("Ann", "Ben"), 0)
+    feed.advance()
+    told = feed.state()
+    turn = next(iter(game.rules.legal_turns(game.notation.parse_state(told.position or ""))))
+    text, said = game.notation.format_turn(turn), game.notation.describe(turn)
+    asked = ShownVerdict(kind="ambiguous", sentence="Which?", candidates=(text,), candidate_players=(turn.player,))
+    told = told.model_copy(update={"verdict": asked})
+    visit.hall.take([Incoming(Topics("club", "table-2").state, told.model_dump_json().encode())])
+    button, *_ = re.findall(r'<button class="strong">(.*?)</button>', visit.page("/tables/table-2"))
+    drawing, _, words = button.rpartition("</span>")
+    assert "<svg" in drawing
+    assert words == said.replace(turn.player.capitalize(), told.sides[0].name)
+
+
+def test_a_ruling_on_a_table_that_has_changed_is_kept_and_can_be_given_again(visit: Visit) -> None:
+    feed = visit.feeds[0]
+    typed = {"command": "correct", "place": "c3", "look": "empty", "why": "nudged", "seen": str(len(feed.events))}
+    happened = feed.advance()
+    visit.hall.take([event(happened), state(feed)])
+    refused = visit.post("/tables/table-1/rule", **typed)
+    assert (refused.status_code, visit.hall.rulings.waiting()) == (409, [])
+    assert f"The table has changed since: {happened.sentence}" in refused.text
+    form = refused.text[refused.text.index('class="rulings"') :].partition("</form>")[0]
+    fields = dict(re.findall(r'name="([\w.]+)" value="([^"]*)"', form))
+    fields.pop("csrf")
+    assert fields == {"command": "correct", "seen": str(happened.number), "looks.c3": "empty", "why": "nudged"}
+    assert visit.post("/tables/table-1/rule", **fields).status_code == 303
+    assert [ruling.command["looks"] for ruling in visit.hall.rulings.waiting()] == [{"c3": "empty"}]
+
+
+def test_a_list_of_players_that_is_refused_stays_as_it_was_typed(visit: Visit) -> None:
+    names = "\n".join(f"Player {number}; {2000 - number}" for number in (*range(1, 41), 12, *range(41, 64)))
+    fields = {"name": "Open", "game": "diaballik", "system": "round robin", "rounds": "7", "players": names}
+    refused = visit.post("/tournaments", **fields)
+    assert refused.status_code == 422
+    assert "Line 41 repeats line 12: &#39;Player 12&#39;." in refused.text
+    assert names in refused.text
+    assert all(f'value="{value}" selected' in refused.text for value in ("diaballik", "round robin"))
+    assert all(f'value="{value}"' in refused.text for value in ("Open", "7"))
+
+
+def test_a_table_that_is_booked_or_plays_another_game_is_taken_only_on_purpose(visit: Visit) -> None:
+    for feed in visit.feeds:
+        told = feed.state().model_copy(update={"game": "deblockle" if feed.table == "table-1" else "diaballik"})
+        visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
+    for name in ("First", "Second"):
+        visit.director.begin(name, System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-9"])
+    refused = visit.post("/tournaments/2/pair", seats="table-1 table-2")
+    assert refused.status_code == 409
+    assert "Not free: Table 1 (First, round 1, board 1), Table 2 (plays" in refused.text
+    assert "No other table is free." in refused.text
+    assert re.findall(r'name="seats" value="([\w-]+)" checked', refused.text) == ["table-1", "table-2"]
+    assert visit.director.get(2).tournament.pairings == ()
+    few = visit.post("/tournaments/2/pair", seats="table-1", anyway="yes")
+    assert few.status_code == 422
+    assert "needs 2 tables, and got 1. Not chosen: Table 2 (plays" in few.text
+    assert visit.post("/tournaments/2/pair", seats="table-1 table-2", anyway="yes").status_code == 303
+
+
+def test_more_games_than_tables_are_played_in_shifts(visit: Visit) -> None:
+    players = [(f"Player {number}", 0) for number in range(1, 9)]
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", players)
+    assert visit.post("/tournaments/1/pair", seats="table-1 table-2", anyway="yes").status_code == 422
+    sent = {"seats": "table-1 table-2", "anyway": "yes", "shifts": "yes"}
+    assert visit.post("/tournaments/1/pair", **sent).status_code == 303
+    stored = visit.director.get(1)
+    assert [stored.seats[1, board] for board in range(1, 5)] == ["table-1", "table-2"] * 2
+    visit.post("/tournaments/1/start")
+    first, second = (ruling.command["players"] for ruling in visit.hall.rulings.waiting())
+    assert visit.page("/tournaments/1").count("Shift 2: after board") == 2
+    visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
+    assert "Shift 2: the table is free" in visit.page("/tournaments/1")
+    visit.post("/tournaments/1/start")
+    told = {ruling.seat: ruling.command["players"] for ruling in visit.hall.rulings.waiting()}
+    assert told["table-2"] == second
+    assert set(told["table-1"].values()) == set(stored.tournament.names_of(stored.tournament.pairings[2]))
+    assert told["table-1"] != first
+    begun = visit.feeds[0].begin(tuple(told["table-1"].values()), 0)
+    visit.hall.take([event(begun)])
+    assert visit.director.get(1).begun == {(1, 3)}
+
+
+def test_a_player_is_found_by_name_and_left_out_after_a_second_look(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-2"])
+    found = visit.page("/tournaments/1?find=cLe")
+    assert re.findall(r'id="board-(\d+)"', found) == ["1"]
+    assert ("Cleo" in found, "Dan" in found) == (True, False)
+    assert "Nobody is called so." in visit.page("/tournaments/1?find=Zoe")
+    names = r'<th scope="row">(\w+)</th>'
+    assert re.findall(names, visit.page("/tournaments/1?view=standings&find=a")) == ["Ann", "Dan"]
+    manage = visit.page("/tournaments/1?view=manage")
+    assert "Leave out from now on" in manage
+    assert all("<details><summary>" in before for before in manage.split("Leave out from now on")[:-1])
+    assert "Leave out from now on" not in visit.page("/tournaments/1")
+
+
+@pytest.mark.parametrize(("view", "said"), [("wall", ["Pairings", "Standings"]), ("print", ["Result slips"])])
+def test_a_wall_and_a_sheet_of_paper_have_nothing_to_fill_in(visit: Visit, view: str, said: list[str]) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
+    visit.director.pair(1, ["table-1"])
+    page = visit.page(f"/tournaments/1?view={view}")
+    assert all(words in page for words in [*said, "Ann", "Ben"])
+    assert ("<form" in page, "<select" in page) == (False, False)
+
+
+def test_who_only_looks_sees_results_and_no_buttons(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, access_of(HOUSE))
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
+    visit.director.pair(1, ["table-1"])
+    visit.director.decide(1, (1, 1), Score.DRAW, "arbiter")
+    paired(visit.client, Role.LOOK)
+    for view in ("pairings", "standings", "manage"):
+        page = visit.page(f"/tournaments/1?view={view}")
+        assert 'method="post"' not in page, view
+    assert '<b class="score">½-½</b>' in visit.page("/tournaments/1")

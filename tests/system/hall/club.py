@@ -1,7 +1,6 @@
 """A club in separate processes: a referee at a virtual table, and the hall that shows it."""
 
 import html
-import json
 import os
 import re
 import subprocess
@@ -192,13 +191,12 @@ class HallProcess:
         self.page("/tables/t1/rule", {"csrf": csrf[1], "seen": seen[1], **fields})
 
     def until(self, fits: Callable[[str], bool]) -> str:
-        """Reload the page of all tables until the table's card matches, and give that card."""
+        """Load the page of all tables whenever it has something new, until the table's card matches; give that card."""
         card, deadline_s = "", time.monotonic() + GUARD_S
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/changes", timeout=GUARD_S) as stream:
             for line in stream:
-                if line.startswith(b"data: "):
-                    told: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
-                    card = html.unescape(told["cards"].get("t1", card))
+                if line.startswith(b"data"):
+                    card = html.unescape(self.page("/").partition('id="table-t1"')[2].partition('id="table-')[0])
                     if fits(card):
                         return card
                 if time.monotonic() > deadline_s:

@@ -13,7 +13,7 @@ from hall.hall import Incoming
 from hall.tournament.values import System
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
 from referee.web.access import Role
-from tests.hall.halls import OPENED, PREFIX
+from tests.hall.halls import OPENED, PREFIX, event, state
 from tests.hall.web.visits import Visit, serving
 from tests.referee.web.page_table import CODES, HOUSE, access_of
 from tests.system.page.test_barriers import AXE
@@ -30,6 +30,10 @@ VIEWS = (
     "/results",
     "/tournaments",
     "/tournaments/1",
+    "/tournaments/1?view=standings",
+    "/tournaments/1?view=manage",
+    "/tournaments/1?view=wall",
+    "/tournaments/1?view=print",
     "/pair",
     "/tables/none",
 )
@@ -103,8 +107,8 @@ def test_no_page_of_the_hall_has_a_barrier_or_is_wider_than_a_small_phone(
 @pytest.mark.parametrize(
     ("locale", "needs", "ruling", "waits", "done"),
     [
-        ("en-GB", "Needs an arbiter", "The turn is c1-c2", "Waiting", "Done"),
-        ("de-DE", "Braucht Schiedsrichter", "Der Zug ist c1-c2", "Wartet", "Erledigt"),
+        ("en-GB", "Needs an arbiter", "Take the turn back", "Waiting", "Done"),
+        ("de-DE", "Braucht Schiedsrichter", "Den Zug zurücknehmen", "Wartet", "Erledigt"),
     ],
 )
 def test_an_arbiter_gives_rulings_by_keyboard_alone(
@@ -117,9 +121,8 @@ def test_an_arbiter_gives_rulings_by_keyboard_alone(
     press_on(page, ruling)
     status = page.locator(".findings b")
     expect(status).to_have_text(waits)
-    assert [ruling.command["text"] for ruling in hall.visit.hall.rulings.waiting()] == ["c1-c2"]
+    assert [ruling.command["command"] for ruling in hall.visit.hall.rulings.waiting()] == ["take back"]
     hall.answer()
-    page.reload()
     expect(status).to_have_text(done)
 
 
@@ -131,6 +134,63 @@ def press_on(page: Any, name: str) -> None:
             page.keyboard.press("Enter")
             return
     raise AssertionError(f"the tabulator never came to {name!r}")
+
+
+def test_squares_are_put_right_by_taps_while_the_table_goes_on(hall: Served, visit: Any) -> None:
+    page = visit(f"{hall.address}/tables/table-1", viewport={"width": 360, "height": 740}, has_touch=True)
+    page.get_by_text("Put the board right").click()
+    page.locator("#place-c3").tap()
+    page.locator(".looks label", has_text="nothing").click()
+    page.get_by_label("Why").nth(0).fill("nudged")
+    feed = hall.visit.feeds[0]
+    feed.advance()
+    hall.visit.hall.take([event(feed.events[-1]), state(feed)])
+    expect(page.locator('#correcting [name="seen"]')).to_have_value(str(len(feed.events)))
+    expect(page.get_by_label("Why").nth(0)).to_have_value("nudged")
+    page.locator("#place-c4").tap()
+    page.locator(".looks label").nth(1).click()
+    expect(page.locator("#changes li")).to_have_count(2)
+    page.get_by_role("button", name="Put right").click()
+    expect(page.locator(".findings b")).to_have_text("Waiting")
+    (ruling,) = hall.visit.hall.rulings.waiting()
+    assert (ruling.command["looks"]["c3"], sorted(ruling.command["looks"]), ruling.command["why"]) == (
+        "empty", ["c3", "c4"], "nudged"
+    )  # fmt: skip
+
+
+def test_a_result_is_one_tap_and_every_screen_has_it(hall: Served, visit: Any) -> None:
+    phone = visit(f"{hall.address}/tournaments/1", viewport={"width": 360, "height": 740})
+    wall = visit(f"{hall.address}/tournaments/1?view=wall", viewport={"width": 1920, "height": 1080})
+    expect(wall.locator("#wall .score").first).to_have_text("–")
+    draw = phone.locator("#board-1").get_by_role("button", name="a draw")
+    draw.click()
+    expect(draw).to_have_attribute("aria-pressed", "true")
+    expect(wall.locator("#wall .score").first).to_have_text("½-½")
+    assert wall.evaluate("[scrollY, document.documentElement.scrollHeight <= innerHeight]") == [0, True]
+    draw.click()
+    expect(wall.locator("#wall .score").first).to_have_text("–")
+
+
+def test_a_name_is_found_while_it_is_typed(hall: Served, visit: Any) -> None:
+    page = visit(f"{hall.address}/tournaments/1")
+    expect(page.locator(".pairing")).to_have_count(2)
+    page.get_by_role("searchbox").fill("cle")
+    expect(page.locator(".pairing")).to_have_count(1)
+    expect(page.get_by_role("searchbox")).to_be_focused()
+
+
+def test_a_list_with_a_fault_stays_in_its_field(hall: Served, visit: Any) -> None:
+    page = visit(f"{hall.address}/tournaments")
+    page.get_by_text("Begin one").click()
+    names = "\n".join(f"Player {number}" for number in (*range(60), 7))
+    page.get_by_label("Name").fill("Open")
+    page.locator("textarea").fill(names)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("alert")).to_contain_text("Line 61 repeats line 8")
+    expect(page.locator("textarea")).to_have_value(names)
+    page.locator("textarea").fill("Ann\nBen")
+    page.get_by_role("button", name="Begin").click()
+    expect(page).to_have_url(f"{hall.address}/tournaments/2")
 
 
 def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -> None:
