@@ -1,6 +1,6 @@
 """The load of the page's viewers: two referees run the same game side by side, one of them with viewers.
 
-Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --screen [--seconds S] | --paint TIMES
+Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --screen [--seconds S] | --paint TIMES | --bytes
      | --kills N [--seed N] | --note TIMES
 
 Each referee runs in its own process in real time, with a perfect reader and a page; the viewers are a third process.
@@ -8,9 +8,10 @@ Printed are frames a second, the processor time of the session's thread, memory,
 when the viewers reduce the frame rate, or increase the processor time, by more than 5 %.
 
 ``--screen`` measures instead the delay from a frame to the browser's screen, ``--paint`` the time to first paint on a
-phone and the page's size. ``--kills`` kills server, tab and connections of a running game at random moments; exit code
-1 when a screen then disagrees with the journal. ``--note`` measures how long a table's document takes in each language
-with a note of 400 characters in it; exit code 1 when that is over 50 ms.
+phone and the page's size, ``--bytes`` what a phone loads at its first visit and at each change of page. ``--kills``
+kills server, tab and connections of a running game at random moments; exit code 1 when a screen then disagrees with the
+journal. ``--note`` measures how long a table's document takes in each language with a note of 400 characters in it;
+exit code 1 when that is over 50 ms.
 """
 
 import sys
@@ -43,7 +44,7 @@ import click
 from benchmarks.faults.answers import FaultyOptions
 from benchmarks.faults.table import FaultyTable
 from benchmarks.parts.command_line import PROGRESS
-from benchmarks.parts.page.browser import chromium, print_first_paint
+from benchmarks.parts.page.browser import chromium, print_bytes, print_first_paint
 from benchmarks.parts.page.kills import GAME, run_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
@@ -250,10 +251,18 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
 @click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Seed of the game.")
 @click.option("--screen", is_flag=True, help="Measure the delay from a frame to a browser's screen.")
 @click.option("--paint", type=click.IntRange(1), help="Measure the first paint, so many times a game.")
+@click.option("--bytes", "loaded", is_flag=True, help="Measure what a phone loads for each page.")
 @click.option("--kills", type=click.IntRange(1), help="Kill server, tab or connections so many times.")
 @click.option("--note", type=click.IntRange(1), help="Measure a table's document with a long note, so many times.")
 def main(
-    count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None, note: int | None
+    count: int,
+    seconds: float,
+    seed: int,
+    screen: bool,
+    paint: int | None,
+    loaded: bool,
+    kills: int | None,
+    note: int | None,
 ) -> None:
     """Measure the load of the page's viewers."""
     if note is not None:
@@ -262,6 +271,9 @@ def main(
         sys.exit(0 if _measure_screen(seconds, seed) else 1)
     if paint is not None:
         print_first_paint(paint)
+        return
+    if loaded:
+        print_bytes()
         return
     if kills is not None:
         sys.exit(0 if run_kills(kills, seed) else 1)

@@ -4,10 +4,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 
-from hall.web.support import HERE, HallServices, hall_templates
+from hall.web.support import HallServices, hall_files, hall_templates
 from hall.web.tables import TablePages
 from hall.web.tournaments import TournamentPages
 from referee.errors import HallStoreError
@@ -25,7 +23,7 @@ def create_hall(services: HallServices) -> Starlette:
         *TournamentPages(services).routes(),
         Guarded("/pair", _pair, Role.NOBODY, name="pair"),
         Guarded("/api/pair", pairing(services.access), Role.NOBODY, methods=["POST"], by_code=True),
-        Mount("/hall", StaticFiles(directory=HERE / "static"), name="hall"),
+        hall_files().mount(),
     )
     app = server.create_guarded_app(routes, services.access, site=Site("hall_base.html", hall_templates, (Role.LOOK,)))
     app.add_exception_handler(HallStoreError, _handle_store_failure)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader
+from jinja2 import ChoiceLoader, Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,6 +27,7 @@ from referee.languages import sentences
 from referee.web import views
 from referee.web.access import Access, PageSession
 from referee.web.drawing.small import draw_position
+from referee.web.files import KeptAddresses, KeptFiles, page_files
 from referee.web.languages import language_of, templates, translations
 
 HERE = Path(__file__).parent
@@ -166,11 +167,19 @@ def picture_path(seat: Seat) -> str:
 
 
 @cache
+def hall_files() -> KeptFiles:
+    """Return the hall's static files."""
+    return KeptFiles(HERE / "static", "/hall")
+
+
+@cache
 def hall_templates(language: str) -> Environment:
     """Return the hall's templates, and the page's own below them."""
     ours = templates(language)
     assert ours.loader is not None
-    both = ours.overlay(loader=ChoiceLoader([FileSystemLoader(HERE / "templates"), ours.loader]))
+    both = ours.overlay(
+        loader=ChoiceLoader([KeptAddresses(HERE / "templates", page_files(), hall_files()), ours.loader])
+    )
     said = sentences(language)
     both.filters = {
         **both.filters,

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 from starlette.requests import Request
 
 from common.moments import local_time
@@ -15,6 +15,7 @@ from common.shown_text import shown
 from referee.commands.values import Role
 from referee.languages import CATALOGUES, LANGUAGES, Say, sentences
 from referee.settings.settings import PageOptions
+from referee.web.files import KeptAddresses, page_files
 
 _TIME_FORMS: Mapping[str, str] = MappingProxyType({"en": "%Y-%m-%d %H:%M", "de": "%d.%m.%Y, %H:%M"})
 """How each language writes a date with its time, for ``strftime``."""
@@ -56,7 +57,7 @@ def templates(language: str) -> Environment:
     time in this machine's time zone.
     """
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=KeptAddresses(TEMPLATES, page_files()),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -64,6 +65,7 @@ def templates(language: str) -> Environment:
         finalize=lambda value: shown(value) if isinstance(value, str) else value,
         extensions=["jinja2.ext.i18n"],
     )
+    environment.globals["modules"] = page_files().modules("page.js")
     say = sentences(language)
     environment.filters["said"] = say
     environment.filters["said_choice"] = lambda choice: say(str(choice)).replace("_", " ")

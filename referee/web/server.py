@@ -22,10 +22,10 @@ from rich.console import Console
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount
-from starlette.staticfiles import StaticFiles
+from starlette.routing import BaseRoute
 
 from common.durable import write_durably
 from common.phrases import Phrase, joined
@@ -46,6 +46,7 @@ from referee.web.access import (
 from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
+from referee.web.files import page_files
 from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
 from referee.web.languages import Site, language_of
 from referee.web.views import OwnerPages
@@ -54,7 +55,8 @@ LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000
 _PORTS_TRIED = 20
 """The page's usual port, and how many are tried from it while others use them."""
-_STATIC = Path(__file__).with_name("static")
+_COMPRESSED_BYTES = 1000
+"""Shorter answers fit into one packet as they are."""
 _GRACE_S = 2
 """How long, in seconds, open requests may take when the page stops."""
 _WAITING = 4096
@@ -85,8 +87,13 @@ def create_guarded_app(
 ) -> Starlette:
     """Build an application from these routes and the page's static files; for ``uploads``, see ``Guard``."""
     app = Starlette(
-        routes=[*routes, Mount("/static", StaticFiles(directory=_STATIC), name="static")],
-        middleware=[Middleware(Guard, access, refusal, uploads)],
+        routes=[*routes, page_files().mount()],
+        middleware=[
+            Middleware(Guard, access, refusal, uploads),
+            # It leaves event streams and pictures as they are. Lengths may betray a CSRF token (BREACH), which alone is
+            # worth nothing: Guard refuses what another site's page sends.
+            Middleware(GZipMiddleware, minimum_size=_COMPRESSED_BYTES, compresslevel=6),
+        ],
         exception_handlers={HTTPException: _handle_refusal, Exception: _handle_failure},
     )
     # Only clients that guess URLs need redirects between paths with and without a trailing slash.

@@ -1,11 +1,11 @@
 """The pages for people, and the owner's. Each works without JavaScript; the page's scripts add live updates."""
 
 import asyncio
+import json
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from common.findings import Finding
 from common.phrases import Phrase
@@ -28,11 +28,11 @@ from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
 from referee.web.drawing.table import EDGES
+from referee.web.files import page_files
 from referee.web.fragments import kind_names, picture_words
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
 
-_STATIC = Path(__file__).with_name("static")
 _SAID = "said"
 _SAID_S = 30
 """How long, in seconds, the browser keeps a reply for the next page."""
@@ -297,9 +297,10 @@ def _clocks(language: str) -> list[tuple[str, str]]:
 
 async def _manifest(request: Request) -> Response:
     gettext = translations(language_of(request)).gettext
-    drawn = {"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}
+    files = page_files().address
+    drawn = {"src": f"{files}/icon.svg", "sizes": "any", "type": "image/svg+xml"}
     pictures = [
-        {"src": f"/static/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
+        {"src": f"{files}/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
     ]
     manifest = {
         "name": TITLE,
@@ -316,9 +317,19 @@ async def _manifest(request: Request) -> Response:
     return JSONResponse(manifest, media_type="application/manifest+json")
 
 
+@cache
+def _worker() -> str:
+    """Return the service worker's code, which begins with what it keeps."""
+    files = page_files()
+    names = ["icon.svg", *(each.name for each in files.folder.glob("*.css")), *files.modules("page.js")]
+    kept = [f"{files.address}/{name}" for name in names]
+    code = (files.folder / "service-worker.js").read_text(encoding="utf-8")
+    return f"const VERSION = {json.dumps(files.version)};\nconst KEPT = {json.dumps(kept)};\n{code}"
+
+
 async def _service_worker(_: Request) -> Response:
     # A service worker only controls pages below its own path, so it is served from the root.
-    return FileResponse(_STATIC / "service-worker.js", media_type="text/javascript")
+    return Response(_worker(), media_type="text/javascript")
 
 
 _FINDINGS_S = 60.0

@@ -1,5 +1,6 @@
 """The pages: complete without scripts, nothing inline, small, in every language."""
 
+import gzip
 import json
 import re
 import runpy
@@ -18,8 +19,10 @@ from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
 from referee.web.documents import TurnsDocument
+from referee.web.files import KeptFiles, page_files
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
+from tests.present import present
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +30,7 @@ STATIC = TEMPLATES.with_name("static")
 HALL_TEMPLATES = ROOT / "referee" / "hall" / "web" / "templates"
 HTML = {"accept": "text/html"}
 VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/owner", "/offline", "/pair")
-MOST_BYTES = 160_000
+MOST_BYTES = 75_000
 
 
 def table_of(name: str = "diaballik") -> Any:
@@ -54,8 +57,8 @@ def test_every_view_of_every_game_is_complete_without_inline_scripts_or_styles(n
 
 @pytest.mark.parametrize("name", games())
 def test_a_page_with_all_its_files_is_small(name: str) -> None:
-    files = sum(len(path.read_bytes()) for path in STATIC.iterdir())
-    views = [len(client_of(table_of(name)).get(view, headers=HTML).content) for view in VIEWS]
+    files = sum(len(gzip.compress(path.read_bytes())) for path in STATIC.iterdir())
+    views = [len(gzip.compress(client_of(table_of(name)).get(view, headers=HTML).content)) for view in VIEWS]
     assert files + max(views) < MOST_BYTES
 
 
@@ -314,14 +317,47 @@ def test_the_page_can_be_installed_and_its_offline_files_exist() -> None:
     assert client.get(manifest["icons"][0]["src"]).status_code == 200
     worker = client.get("/service-worker.js")
     assert worker.headers["content-type"].startswith("text/javascript")
-    for path in re.findall(r'"(/[\w./-]+)"', worker.text):
+    for path in re.findall(r'"(/[\w./-]*)"', worker.text):
         assert client.get(path).status_code == 200, path
 
 
-def test_every_imported_module_of_the_page_exists() -> None:
-    for module in STATIC.glob("*.js"):
-        for imported in re.findall(r'from "\./([\w-]+\.js)"', module.read_text(encoding="utf-8")):
-            assert (STATIC / imported).is_file(), f"{module.name} imports {imported}"
+def test_the_service_worker_keeps_what_the_table_needs() -> None:
+    client = client_of(table_of())
+    worker = client.get("/service-worker.js").text
+    kept = {path.rpartition("/")[2]: path for path in json.loads(present(re.search(r"KEPT = (.*);", worker))[1])}
+    loaded = set(re.findall(r'<link rel="(?:modulepreload|stylesheet|icon)" href="([^"]+)"', client.get("/").text))
+    assert loaded <= set(kept.values())
+    for name in (name for name in kept if name.endswith(".js")):
+        imported = re.findall(r'"\./([\w-]+\.js)"', (STATIC / name).read_text(encoding="utf-8"))
+        assert set(imported) <= set(kept), name
+
+
+def test_files_are_kept_for_good_at_an_address_that_names_their_content(tmp_path: Path) -> None:
+    client = client_of(table_of())
+    for address in re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get("/").text):
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert re.fullmatch(r"/static/[0-9a-f]{12}/[\w.-]+", address)
+    assert client.get("/").headers["cache-control"] == "no-store"
+    assert client.get("/static/000000000000/page.css").status_code == 404
+    versions = []
+    for content in ("a", "b"):
+        (tmp_path / "page.js").write_text(content, encoding="utf-8")
+        versions.append(KeptFiles(tmp_path, "/static").version)
+    assert versions[0] != versions[1]
+
+
+def test_long_texts_are_compressed_and_pictures_are_not() -> None:
+    client = client_of(table_of())
+    style, picture = (client.get(f"{page_files().address}/{name}") for name in ("page.css", "icon-512.png"))
+    assert [each.headers.get("content-encoding") for each in (client.get("/"), style, picture)] == [
+        "gzip",
+        "gzip",
+        None,
+    ]
+    assert "Accept-Encoding" in style.headers["vary"]
+    assert "content-encoding" not in client.get("/", headers={"accept-encoding": "identity"}).headers
 
 
 def test_every_word_of_a_template_is_in_the_catalogue() -> None:
@@ -363,20 +399,6 @@ def test_translations_keep_their_placeholders() -> None:
         for message, translation in catalogue.items():
             words = message if isinstance(message, str) else message[0]
             assert set(re.findall(r"%\(\w+\)s", words)) == set(re.findall(r"%\(\w+\)s", translation)), words
-
-
-def test_every_module_of_the_page_is_cached_for_offline_use() -> None:
-    needed: list[str] = ["page"]
-    found: set[str] = set()
-    while needed:
-        name = needed.pop()
-        found.add(name)
-        source = (STATIC / f"{name}.js").read_text(encoding="utf-8")
-        needed += set(re.findall(r'from "\./(\w+)\.js"', source)) - found
-    worker = (STATIC / "service-worker.js").read_text(encoding="utf-8")
-    kept = re.search(r"MODULES = \[(.*?)\]", worker, re.DOTALL)
-    assert kept is not None
-    assert set(re.findall(r'"(\w+)"', kept[1])) == found
 
 
 def test_a_command_sent_again_by_the_form_is_carried_out_once() -> None:

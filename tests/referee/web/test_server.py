@@ -25,6 +25,7 @@ from referee.cli.context import chosen_page
 from referee.errors import PageError
 from referee.settings.settings import PageOptions, PageSection
 from referee.web.access import Role
+from referee.web.files import page_files
 from referee.web.guard import RESERVED_FILES, ConnectionLimits, Door
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
 from tests.guard import GUARD_S
@@ -277,7 +278,7 @@ def test_a_dripping_head_does_not_gain_time() -> None:
 def test_an_answer_that_is_not_read_is_cut_off() -> None:
     with served(replace(LIMITS, whole_s=0.1)) as page:
         connection = page.connect()
-        many = b"GET /static/icon-512.png HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 200
+        many = f"GET {page_files().address}/icon-512.png HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() * 200
 
         def ask_for_ever() -> None:
             while True:

@@ -303,7 +303,8 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
         "mode": "hourglass", "remaining_s": {"black": 3700, "white": 15}, "delay_s": {"white": 2},
         "running": ["white"], "paused": "", "fallen": [],
     }  # fmt: skip
-    left = """async ([clock, player, seconds]) => (await import("/static/clocks.js")).left(clock, player, seconds)"""
+    module = """await import(document.querySelector("[href$='/clocks.js']").href)"""
+    left = f"async ([clock, player, seconds]) => ({module}).left(clock, player, seconds)"
     assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
     assert page.evaluate(left, [clock, "black", 5]) == 3703
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
@@ -311,7 +312,7 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     assert [page.evaluate(left, [both, side, 30]) for side in ("black", "white")] == [60, 60]
     empty = {**both, "remaining_s": {"black": 0, "white": 60}}
     assert [page.evaluate(left, [empty, side, 30]) for side in ("black", "white")] == [0, 60]
-    face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
+    face = f"async (seconds) => ({module}).face(seconds)"
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
 
