@@ -214,6 +214,8 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
         return response
     language = language_of(request)
     session: PageSession = getattr(request.state, "session", NOBODY)
+    asked = request.query_params.get("view", "")
+    wall = "wall" if asked == "wall" else "looking" if session.role is Role.LOOK and asked != "menu" else ""
     site: Site = request.app.state.site
     body = (
         site.templates(language)
@@ -225,6 +227,7 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
                 "pairing": getattr(request.state, "pairing", None),
                 "view": view,
                 "here": request.url.path,
+                "wall": wall if view == "table" else "",
                 "language": language,
                 "languages": [
                     (code, name, _local(request.url.include_query_params(**{COOKIE: code})))

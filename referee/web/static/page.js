@@ -12,14 +12,14 @@ import { playSounds } from "./sounds.js";
 import { stepThrough } from "./steps.js";
 import { playByTapping } from "./tapping.js";
 import { speak } from "./voice.js";
+import { fillWall, foldMenu } from "./wall.js";
 
-const view = document.body.className;
+const view = document.body.classList[0];
 
 document.documentElement.classList.add("scripted");
 keepSettings();
 sendCommands();
-// On a phone the names of the pages may be wider than the screen.
-document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
+foldMenu();
 if (view === "table") {
   playByTapping();
   rollByTapping();
@@ -28,6 +28,7 @@ if (view === "table") {
   movePieces();
   speak();
   playSounds();
+  fillWall();
 }
 if (view === "correct") chooseSquares();
 if (view === "enter") offerTurns();

@@ -43,6 +43,7 @@ from referee.web.access import (
     new_codes,
 )
 from referee.web.devices import PAIRED_S, PairedDevices
+from referee.web.files import page_files
 from referee.web.guard import HEADERS, MOST_BODY_BYTES, Guarded
 from referee.web.server import create_app, create_guarded_app
 from tests.effort import some
@@ -71,7 +72,7 @@ def path_of(route: Route) -> str:
 
 def test_every_route_is_guarded() -> None:
     others = [route for route in create_app(port_of(), access_of()).routes if not isinstance(route, Guarded)]
-    assert [route.path for route in others if isinstance(route, Mount)] == ["/static"]
+    assert [route.path for route in others if isinstance(route, Mount)] == [page_files().address]
     assert len(others) == 1
 
 

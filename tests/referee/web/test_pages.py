@@ -196,6 +196,32 @@ def test_a_viewer_who_may_only_look_gets_no_buttons(name: str, view: str) -> Non
     assert re.findall(r"<button(?![^>]* hidden)", shown) == []
 
 
+def test_a_device_is_offered_only_pages_that_it_may_use() -> None:
+    client = client_of(table_of(), access_of(HOUSE))
+    offered = {}
+    for role in (Role.LOOK, Role.PLAY, Role.OWN):
+        paired(client, role)
+        nav = client.get("/").text.partition("<nav")[2].partition("</nav>")[0]
+        offered[role] = re.findall(r'href="([^"]+)"', nav)
+        assert all(client.get(path, headers=HTML).status_code != 403 for path in offered[role])
+    assert offered[Role.LOOK] == ["/", "/history", "/games", "/?view=wall"]
+    assert set(offered[Role.PLAY]) - set(offered[Role.LOOK]) == {"/correct", "/enter"}
+    assert set(offered[Role.OWN]) - set(offered[Role.PLAY]) == {"/new", "/owner"}
+
+
+def test_a_large_screen_that_may_only_look_shows_only_the_table() -> None:
+    client = client_of(table_of(), access_of(HOUSE))
+    shown = {}
+    for role in (Role.LOOK, Role.PLAY):
+        paired(client, role)
+        for view in ("/", "/?view=wall", "/?view=menu", "/new?view=wall"):
+            shown[role, view] = present(re.search(r'<body class="([^"]*)"', client.get(view).text))[1]
+    assert [shown[Role.LOOK, view] for view in ("/", "/?view=menu")] == ["table looking", "table"]
+    assert [shown[Role.PLAY, view] for view in ("/", "/?view=menu")] == ["table", "table"]
+    assert {shown[role, "/?view=wall"] for role in (Role.LOOK, Role.PLAY)} == {"table wall"}
+    assert {shown[role, "/new?view=wall"] for role in (Role.LOOK, Role.PLAY)} == {"new"}
+
+
 def test_a_device_can_be_paired_to_less_than_its_code_allows_and_later_to_more() -> None:
     client = client_of(table_of(), access_of(HOUSE))
     form = client.get("/pair").text.partition("<form")[2].partition("</form>")[0]

@@ -71,6 +71,7 @@ def test_a_turn_a_correction_and_a_take_back_go_by_forms(diaballik: Any, visit: 
     running, address = diaballik
     page = visit(address, java_script_enabled=False)
     expect(page.locator("#board svg")).to_have_count(1)
+    page.locator("summary", has_text="More").click()
     page.get_by_role("link", name="Type").click()
     page.get_by_label("Turn", exact=True).fill("a1-a2")
     page.get_by_role("button", name="Play it").click()

@@ -296,6 +296,30 @@ def test_verdicts_are_spoken_except_in_quiet_hours(diaballik: Any, visit: Any) -
     expect(page.locator("body")).to_have_attribute("data-said", re.compile("White to play"))
 
 
+def test_a_screen_on_the_wall_shows_only_the_table_and_stays_awake(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address, viewport={"width": 1920, "height": 1080})
+    page.locator("summary", has_text="More").click()
+    page.keyboard.press("Escape")
+    wall = page.get_by_role("link", name="Only the table")
+    expect(wall).to_be_hidden()
+    page.add_init_script(
+        "window.locks = 0;"
+        "Object.defineProperty(navigator, 'wakeLock', {value: {request: async () => { window.locks += 1; }}});"
+    )
+    page.locator("summary", has_text="More").click()
+    wall.click()
+    for name in ("header", "footer", "#actions"):
+        expect(page.locator(name)).to_be_hidden()
+    assert page.evaluate("locks") == 1
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    assert page.evaluate("locks") == 2
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement !== null")
+    page.get_by_role("link", name="Menu").click()
+    expect(page.get_by_role("navigation")).to_be_visible()
+
+
 def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address)
@@ -389,6 +413,7 @@ def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: An
             phones[role] = phone
         owner, guest = phones[Role.OWN], phones[Role.PLAY]
         expect(guest.get_by_role("link", name="Owner")).to_have_count(0)
+        owner.locator("summary", has_text="More").click()
         owner.get_by_role("link", name="Owner").click()
         owner.get_by_label("What Ben may do").select_option("look")
         owner.get_by_role("button", name="Change Ben").click()
