@@ -6,6 +6,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -18,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from common.findings import Finding
 from common.phrases import Phrase
 from engine.registry import load
+from engine.support.looks import Look
 from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
@@ -27,6 +29,7 @@ from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument, turns_document
+from referee.web.drawing.small import draw_look
 from referee.web.drawing.table import EDGES
 from referee.web.files import page_files
 from referee.web.fragments import kind_names, picture_words
@@ -53,8 +56,8 @@ class Pages:
             Guarded("/", self._table, Role.LOOK, name="table"),
             Guarded("/history", self._history, Role.LOOK),
             Guarded("/history/{number:number}", self._position, Role.LOOK),
-            Guarded("/correct", self._correct, Role.LOOK),
-            Guarded("/enter", self._enter, Role.LOOK),
+            Guarded("/correct", self._correct, Role.PLAY),
+            Guarded("/enter", self._enter, Role.PLAY),
             Guarded("/new", self._new, Role.LOOK),
             Guarded("/ending", self._ending, Role.PLAY),
             Guarded("/take-back", self._take_back, Role.PLAY),
@@ -91,7 +94,10 @@ class Pages:
     async def _correct(self, request: Request) -> Response:
         document, newest = self._document(request), self._services.port.snapshots.newest
         places = (newest.snapshot.appearance if newest else None) or dict.fromkeys(self._game.places)
-        return self._render(request, "correct", {"document": document, "places": list(places)})
+        say = self._services.documents.telling(language_of(request))
+        by_kind = groupby(self._game.looks, _kind_of)
+        groups = [[(look, draw_look(self._game, look, say)) for look in looks] for _, looks in by_kind]
+        return self._render(request, "correct", {"document": document, "places": list(places), "groups": groups})
 
     async def _enter(self, request: Request) -> Response:
         language, newest = language_of(request), self._services.port.snapshots.newest
@@ -282,6 +288,12 @@ def _group_in(command: dict[str, Any], name: str) -> dict[str, Any]:
         command[name] = {}
     group: dict[str, Any] = command[name]
     return group
+
+
+def _kind_of(look: str) -> tuple[str, str]:
+    """Return what the looks of a group of the palette have in common: their colour, or that they are circled."""
+    parsed = Look.parse(look)
+    return ("", "") if parsed is None else (parsed.colour, parsed.shape.partition(" ")[2])
 
 
 def _clocks(language: str) -> list[tuple[str, str]]:

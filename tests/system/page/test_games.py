@@ -135,7 +135,7 @@ class Evening:
         go(phone, "/correct")
         for place, look in looks.items():
             phone.locator(f"[id='place-{place}']").click()
-            phone.locator(f".looks [value='{look}']").check()
+            phone.locator(f".pieces [value='{look}']").click()
         phone.locator("[data-correct] button.strong").click()
         expect(phone.locator("#said")).to_be_visible()
         expect(phone.locator("#changes li")).to_have_count(0)

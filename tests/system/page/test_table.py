@@ -147,41 +147,44 @@ def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visi
         assert page.locator("#verdict [name=player]").count() == 0
 
 
-def test_a_square_is_tapped_and_corrected(diaballik: Any, visit: Any) -> None:
+def test_squares_and_pieces_are_tapped_undone_and_corrected(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(f"{address}/correct")
+    told, changes = page.locator("#chosen"), page.locator("#changes li")
+    send, undo = page.get_by_role("button", name="Put right"), page.get_by_role("button", name="Undo")
+    expect(send).to_be_disabled()
     page.locator("#place-a4").click()
-    expect(page.locator("#chosen")).to_contain_text("a4 is chosen")
-    page.get_by_label("white piece", exact=True).click()
-    page.locator("#place-a7").click()
-    page.get_by_label("nothing").click()
-    expect(page.locator("#changes li")).to_have_text(["a4: white piece ×", "a7: nothing ×"])
-    page.get_by_role("button", name="Put right").click()
+    expect(told).to_have_text("a4: tap what stands there.")
+    page.get_by_role("button", name="white piece", exact=True).click()
+    expect(told).to_have_text("a4: white piece")
+    page.get_by_role("button", name="nothing").click()
+    expect(told).to_have_text("nothing: tap where it stands.")
+    for place in ("a7", "b7", "a4"):
+        page.locator(f"#place-{place}").click()
+    expect(page.locator("#board .put")).to_have_count(3)
+    for _ in range(2):
+        undo.click()
+    expect(changes).to_have_text(["a4: white piece", "a7: nothing"])
+    send.click()
     expect(page.locator("#said")).not_to_be_empty()
+    expect(changes).to_have_count(0)
+    expect(page.locator("#board .put")).to_have_count(0)
     newest = running.snapshots.newest
     assert newest is not None
-    assert newest.snapshot.appearance["a7"] == EMPTY
+    looks = newest.snapshot.appearance
+    assert [looks[place] for place in ("a4", "a7", "b7")] == ["white piece", EMPTY, "white piece"]
 
 
-def test_keys_alone_choose_a_square(diaballik: Any, visit: Any) -> None:
+def test_keys_alone_choose_a_square_and_a_piece(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(f"{address}/correct")
     page.locator("#place-a7").focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#chosen")).to_contain_text("b6 is chosen")
+    expect(page.locator("#chosen")).to_have_text("b6: tap what stands there.")
     page.keyboard.press("Space")
-    expect(page.locator("#changes li")).to_have_text(["b6: nothing ×"])
-
-
-def test_squares_chosen_in_the_list_may_have_the_same_look(diaballik: Any, visit: Any) -> None:
-    _, address = diaballik
-    page = visit(f"{address}/correct")
-    for place in ("a1", "b1"):
-        page.locator("[name=place]").select_option(place)
-        expect(page.locator("#chosen")).to_contain_text(f"{place} is chosen")
-        page.get_by_label("nothing").click()
-    expect(page.locator("#changes li")).to_have_text(["a1: nothing ×", "b1: nothing ×"])
+    expect(page.locator("#changes li")).to_have_text(["b6: nothing"])
+    expect(page.locator("#place-b6")).to_be_focused()
 
 
 def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> None:
