@@ -86,7 +86,7 @@ def test_two_phones_that_take_the_same_turn_back_take_back_only_that(diaballik: 
 def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     typing = visit(f"{address}/enter")
-    offered = typing.locator("#turns option").first
+    offered = typing.locator("#turns button").first
     before = offered.get_attribute("value")
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
     expect(typing.locator("#board desc")).to_contain_text("a2 black piece")
@@ -95,9 +95,9 @@ def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any
     newest = running.snapshots.newest
     assert newest is not None
     legal = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(newest.snapshot.states[0])}
-    assert {option.get_attribute("value") for option in typing.locator("#turns option").all()[:5]} <= legal
+    assert {option.get_attribute("value") for option in typing.locator("#turns button").all()[:5]} <= legal
     expect(typing.get_by_label("Turn", exact=True)).to_have_attribute("placeholder", offered.get_attribute("value"))
-    claim = typing.get_by_label("Announcement")
+    claim = typing.get_by_label("Announcement", exact=True)
     expect(claim).to_be_hidden()
     assert not running.tell(Correct("Ann", position="......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")).refused
     expect(claim).to_have_value("black:anti-play")
