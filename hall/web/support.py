@@ -168,8 +168,8 @@ def picture_path(seat: Seat) -> str:
 
 @cache
 def hall_files() -> KeptFiles:
-    """Return the hall's static files."""
-    return KeptFiles(HERE / "static", "/hall")
+    """Return the hall's static files, which lie among the page's."""
+    return KeptFiles((*page_files().folders, HERE / "static"))
 
 
 @cache
@@ -177,9 +177,7 @@ def hall_templates(language: str) -> Environment:
     """Return the hall's templates, and the page's own below them."""
     ours = templates(language)
     assert ours.loader is not None
-    both = ours.overlay(
-        loader=ChoiceLoader([KeptAddresses(HERE / "templates", page_files(), hall_files()), ours.loader])
-    )
+    both = ours.overlay(loader=ChoiceLoader([KeptAddresses(HERE / "templates", hall_files()), ours.loader]))
     said = sentences(language)
     both.filters = {
         **both.filters,

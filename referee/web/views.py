@@ -336,10 +336,11 @@ async def _manifest(request: Request) -> Response:
 def _worker() -> str:
     """Return the service worker's code, which begins with what it keeps."""
     files = page_files()
-    names = ["icon.svg", *(each.name for each in files.folder.glob("*.css")), *files.modules("page.js")]
+    (folder,) = files.folders
+    names = ["icon.svg", *(each.name for each in folder.glob("*.css")), *files.modules("page.js")]
     kept = [f"{files.address}/{name}" for name in names]
-    code = (files.folder / "service-worker.js").read_text(encoding="utf-8")
-    return f"const VERSION = {json.dumps(files.version)};\nconst KEPT = {json.dumps(kept)};\n{code}"
+    code = (folder / "service-worker.js").read_text(encoding="utf-8")
+    return f"const KEPT = {json.dumps(kept)};\n{code}"
 
 
 async def _service_worker(_: Request) -> Response:

@@ -1,9 +1,9 @@
 // The hall's pages as they change: one stream says that the page has something new, which is then fetched and morphed in.
 // Without this file the floor is loaded again every 15 s, and forms load the next page.
-import { face } from "/static/clocks.js";
-import { morph } from "/static/morph.js";
-import { placeOf, squareButtons, squaresOf } from "/static/squares.js";
-import { word } from "/static/words.js";
+import { face } from "./clocks.js";
+import { morph } from "./morph.js";
+import { placeOf, squareButtons, squaresOf } from "./squares.js";
+import { word } from "./words.js";
 
 const RETRY_MS = 2000;
 const TICK_MS = 200;

@@ -1,6 +1,6 @@
 // While the referee is away the table opens as it was seen last; all else comes from the referee itself.
-// The referee writes two lines above: VERSION, of its files, and KEPT, the addresses of those that the table needs.
-const STORE = `offline-${VERSION}`;
+// Above this the referee writes KEPT: the addresses of the files that the table needs, which change with their content.
+const STORE = `offline ${KEPT[0]}`;
 
 self.addEventListener("install", (event) => {
   const store = async () => (await caches.open(STORE)).addAll(["/offline", ...KEPT]);

@@ -57,7 +57,7 @@ def test_pairing_and_refusals_have_the_halls_links_and_script(visit: Visit, path
     links = re.findall(r'<a href="(/\w*)"', page)
     assert "/tournaments" in links
     assert {link: visit.client.get(link, headers=HTML).status_code for link in links} == dict.fromkeys(links, 200)
-    assert re.findall(r'<script type="module" src="/hall/\w+/([^"]+)"', page) == ["hall.js"]
+    assert re.findall(r'<script type="module" src="/static/\w+/([^"]+)"', page) == ["hall.js"]
 
 
 def test_tables_that_need_an_arbiter_come_first(visit: Visit) -> None:

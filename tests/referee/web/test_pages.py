@@ -370,7 +370,7 @@ def test_files_are_kept_for_good_at_an_address_that_names_their_content(tmp_path
     versions = []
     for content in ("a", "b"):
         (tmp_path / "page.js").write_text(content, encoding="utf-8")
-        versions.append(KeptFiles(tmp_path, "/static").version)
+        versions.append(KeptFiles((tmp_path,)).address)
     assert versions[0] != versions[1]
 
 

@@ -83,7 +83,10 @@ def go(phone: Any, path: str) -> None:
     """Tap a link at the top unless that page is open, and wait until the page there is live."""
     if urlsplit(phone.url).path == path:
         return
-    phone.locator(f"header a[href='{path}']").click()
+    link = phone.locator(f"header a[href='{path}']")
+    if not link.is_visible():
+        phone.locator("header summary").click()
+    link.click()
     phone.wait_for_url(f"**{path}")
     phone.wait_for_selector("html[data-live]", state="attached")
 
