@@ -381,6 +381,8 @@ class Game(Generic[StateT, TurnT]):
     as typed, in any order, or ``None`` if a roll already lies on the table. The colour is the marker in the hand of the
     player to move. Raises IllegalTurnError for an impossible or missing roll, and for an impossible colour.
     """
+    alone: Callable[[StateT, Player], StateT] | None = None
+    """The state in which only one of those who may play now does, to look for a hint, where several play at once."""
     lists_turns_slowly: bool = False
     """Listing the legal turns can take seconds, and records omit their number."""
     adds_pieces: bool = False

@@ -105,8 +105,8 @@ class Advisers(Generic[StateT, TurnT]):
             self._number += 1
             pending = self._pending = _Pending(self._number, position, player, command.by, is_private)
             if self._source is not None:
-                # A hint is for the player to move, so where several write at once it is worked out as if this one were.
-                asked = state if player == state.to_move else self._game.table.amend(state, {}, player)
+                alone = self._game.alone
+                asked = state if alone is None or player == state.to_move else alone(state, player)
                 text, settings = self._game.notation.format_state(asked), self._hints
                 earlier = states_before(self._game, self._log.folded)
                 question = Question(self._number, self._game.name, text, settings.strength, settings.seconds, earlier)

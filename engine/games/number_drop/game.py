@@ -33,4 +33,5 @@ GAME = Game(
     turns_showing=rules.turns_showing,
     change_of=turns.change_of,
     count_from=rules.count_from,
+    alone=hints.alone,
 )

@@ -8,6 +8,7 @@ Compares candidates over the same sampled rolls, by the best of a few random dro
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -80,7 +81,7 @@ from engine.games.number_drop.turns import (
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import paired_difference, probability_ahead
 from engine.support.grid import Shape, members, set_of
-from engine.values import Strength
+from engine.values import Player, Strength
 
 
 class Ending(NamedTuple):
@@ -330,6 +331,12 @@ _MOST_SURE = 0.99  # confidence, 0 to 1
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
 """The average points of a turn, measured in games played by these hints: solo, and with two players."""
+
+
+def alone(state: NumberDropState, player: Player) -> NumberDropState:
+    """Return the state in which only this player still has something to write."""
+    own = 1 << PLAYERS.index(player)
+    return replace(state, playing=state.playing & own, combining=state.combining & own)
 
 
 def hint(

@@ -132,7 +132,7 @@ def test_replay_describes_a_journal(run: Run, journal_path: Path, tmp_path: Path
     assert result.exit_code == 0, result.stderr
     assert "gold is Ann {A}" in result.output
     assert "No block was rolled." in result.output
-    assert "is taken back by Ben" in result.output
+    assert "Taken back by Ben" in result.output
     assert "1 turn, 7 events, all consistent. The game is in progress." in result.output
     assert "1 picture in" in result.output
     assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["0005-illegal-before-d1.png"]

@@ -134,7 +134,7 @@ def test_each_kind_of_step_can_be_taken_back(harvest: KeptGame) -> None:
     assert harvest.state == start
     with pytest.raises(CorrectionError, match="no turn to take back"):
         harvest.take_back()
-    assert event_lines(HARVEST, harvest.events)[-1].sentence == "5 is taken back by Ann"
+    assert event_lines(HARVEST, harvest.events)[-1].sentence == "5 was rolled. Taken back by Ann"
 
 
 @given(seed=st.integers(0, 2**32))

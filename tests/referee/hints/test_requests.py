@@ -26,7 +26,17 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
-from referee.commands.values import Announce, AskHint, CommandQueue, Correct, NewGame, Overrule, Press, Reply
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    CommandQueue,
+    Correct,
+    EnterTurn,
+    NewGame,
+    Overrule,
+    Press,
+    Reply,
+)
 from referee.hints.advice import (
     RULED_OUT,
     Advice,
@@ -43,12 +53,14 @@ from referee.hints.process import HintProcess, serve
 from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, Service, run
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
 from tests.present import present
+from tests.referee.by_text import by_text
 from tests.referee.service_table import START, Lamp, ScriptedReader, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
@@ -155,6 +167,24 @@ def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Ma
     assert table.said[-2:] == [words, words]
     assert len(table.hints.questions) == 1
     assert table.kinds().count("hint given") == 1
+
+
+def test_each_of_those_who_write_at_once_gets_a_hint_of_their_own(new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    table = by_text(journal, "number-drop", hints=HintSettings("fair", 0.1))
+    table.begin(NewGame("number-drop", {"players": 2}))
+    position = "drop p1=1...... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1,p2"
+    assert table.apply(Correct("Ann", position=position))
+    replies: list[Reply | None] = []
+    for player in ("p2", "p1"):
+        table.execute(AskHint("Ann", player), replies.append)
+        assert journal.events()[-1][1].data["player"] == player
+    game, events = events_of_game(journal, None)
+    hints = fold(game, events).hints
+    assert [reply and reply.words for reply in replies] == [hints[player].data["sentence"] for player in ("p2", "p1")]
+    # Who writes needs no hint any more; the other keeps theirs.
+    table.apply(EnterTurn(str(hints["p1"].data["turn"]), "Ann", "p1"))
+    assert set(fold(*events_of_game(journal, None)).hints) == {"p2"}
 
 
 def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> None:

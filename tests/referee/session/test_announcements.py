@@ -21,6 +21,7 @@ from referee.commands.values import (
     AgreedDraw,
     Announce,
     Answer,
+    AskTakeBack,
     Command,
     CommandQueue,
     Correct,
@@ -35,7 +36,7 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
-from referee.journal.events import Event, EventKind
+from referee.journal.events import ASKS_TAKE_BACK, Event, EventKind
 from referee.journal.fold import Offer, fold, offer_after
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
@@ -672,6 +673,7 @@ def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(OfferDraw, st.just("Ann"), st.sampled_from([None, "black", "white"])),
     st.builds(Answer, st.booleans(), st.just("Ben")),
+    st.builds(AskTakeBack, st.just("Ann"), st.sampled_from(["black", "white"])),
     st.sampled_from([EnterTurn("a1-a2", "Ann"), EnterTurn("a2-a1", "Ann"), EnterTurn("a7-a6", "Ben"), TakeBack("Ann")]),
 )
 
@@ -684,10 +686,73 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
             carry_out(service, command)
             game, events = events_of_game(journal, None)
             assert snapshots[-1].offer == fold(game, events).offer
-            assert snapshots[-1].offer is None or fold(game, events).outcome is None
+            offer = snapshots[-1].offer
+            assert offer is None or offer.about == ASKS_TAKE_BACK or fold(game, events).outcome is None
 
 
 def test_the_program_offers_no_draw_either(new_journal: Callable[[], Journal]) -> None:
     opponent = Opponent(GAME, OpponentSettings("black"), ImmediateHints(lambda: 0.0))
     service, _ = service_on(new_journal(), opponent)
     assert carry_out(service, OfferDraw("Ann")).refused, "it is the program's turn"
+
+
+def test_a_wish_to_take_back_is_answered_by_somebody_else(session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    ask = AskTakeBack("Ann", "black")
+    assert carry_out(table, ask) == Reply("there is no turn to take back", refused=True)
+    carry_out(table, EnterTurn("a1-a2", "Ann"))
+    words = "Black asks to take this back: Black moves a1 to a2."
+    assert carry_out(table, ask) == Reply(words)
+    wish = fold(*events_of_game(journal, None)).offer
+    assert wish == Offer("black", ASKS_TAKE_BACK, words)
+    assert carry_out(table, Answer(True, "Ann", "black")).words == "Black asked that; somebody else answers"
+    assert carry_out(table, Answer(False, "Ben", "white")).words == "White refuses to take that back."
+    assert carry_out(table, Answer(True, "Ben", "white")).refused
+    carry_out(table, ask)
+    assert carry_out(table, Answer(True, "Ben", "white")).words == "Black moves a1 to a2. That is taken back."
+    folded = fold(*events_of_game(journal, None))
+    assert (folded.turns, folded.offer) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "turns"),
+    [
+        (TakeBack("button"), ()),
+        (AskTakeBack("Ben", "white"), ()),
+        (AskTakeBack("Ann", "black"), ("a1-a2",)),
+        (Answer(False, "Ann", "black"), ("a1-a2",)),
+        (EnterTurn("a7-a6", "Ben"), ("a1-a2", "a7-a6")),
+    ],
+    ids=["the button at the table", "the other asks it too", "withdrawn", "withdrawn by its button", "played on"],
+)
+def test_a_wish_to_take_back_ends(answer: Command, turns: tuple[str, ...], session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    carry_out(table, EnterTurn("a1-a2", "Ann"))
+    carry_out(table, AskTakeBack("Ann", "black"))
+    assert not carry_out(table, answer).refused
+    folded = fold(*events_of_game(journal, None))
+    assert (folded.turns, folded.offer) == (turns, None)
+
+
+def test_nobody_asks_two_things_at_once(session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    carry_out(table, EnterTurn("a1-a2", "Ann"))
+    carry_out(table, OfferDraw("Ann", "black"))
+    assert carry_out(table, AskTakeBack("Ben", "white")).words == "Black waits for an answer; give that first"
+    # A wish withdraws an offer that was made by mistake; another one then asks.
+    assert carry_out(table, AskTakeBack("Ann", "black")).words == "Black withdraws the draw offer."
+    carry_out(table, AskTakeBack("Ann", "black"))
+    assert carry_out(table, OfferDraw("Ben", "white")).refused
+    assert carry_out(table, OfferDraw("Ann", "black")).words == "Black offers a draw."
+    assert fold(*events_of_game(journal, None)).turns == ("a1-a2",)
+
+
+def test_a_wish_of_a_device_is_remembered_with_it_after_a_restart(new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    service, snapshots = service_on(journal)
+    carry_out(service, EnterTurn("a1-a2", "Ann"))
+    service.carry_out(QueuedCommand(AskTakeBack("Ann", "black"), lambda _: None, "phone r1"))
+    _, after = service_on(journal)
+    assert after[-1].offer == snapshots[-1].offer
+    assert after[-1].offer is not None
+    assert after[-1].offer.device == "phone"

@@ -507,7 +507,7 @@ def test_a_loss_on_time_is_told_as_one(table: Callable[..., Any], start: Any) ->
     on = lost_on_time(table, start)
     assert event_lines(on.game, on.journal.events())[-2].sentence == "Gold loses on time."
     assert on.tell(TakeBack("Ben")).words == "Gold loses on time. That is taken back."
-    assert event_lines(on.game, on.journal.events())[-1].sentence == "Gold's loss on time is taken back by Ben"
+    assert event_lines(on.game, on.journal.events())[-1].sentence == "Gold loses on time. Taken back by Ben"
 
 
 def test_a_loss_on_time_whose_end_a_power_cut_took_is_still_one(

@@ -78,7 +78,9 @@ def test_a_take_back_names_the_later_corrections_that_it_cancels(on: Any) -> Non
         "The correction of who plays next no longer counts either."
     )
     lines = event_lines(on.game, on.journal.events())
-    assert lines[-1].sentence == "c1-c2=hoops-a1 is taken back by Ann, with the corrections after it"
+    assert lines[-1].sentence == (
+        "Gold rolls c1 to c2, hoops up, and hops to a1. Taken back by Ann, with the corrections after it"
+    )
 
 
 def begun(game: Any, state: Any, looks: dict[str, str], squares: int) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from common.phrases import Phrase
 from engine.registry import games
 from referee.commands.values import Announce, Answer, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
 from referee.journal.events import EventKind
@@ -107,7 +108,8 @@ def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
     address, player = offered[0]
     asked = client.get(address).text
     heading = re.sub(r"<[^>]+>", "", asked.partition("<h1>")[2].partition("</h1>")[0])
-    assert heading.startswith(f"{player.capitalize()} resigns.")
+    names = {each["id"]: each["name"] for each in client.get("/api/table").json()["players"]}
+    assert heading.startswith(f"{names[player]} resigns.")
     assert heading.endswith("Are you sure?")
     assert ("wins." in heading) == (len(offered) == 2)
     fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked))
@@ -120,7 +122,11 @@ def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
 def test_an_open_offer_is_shown_with_its_answers() -> None:
     port = port_of()
     told: list[Any] = []
-    port.snapshots(snapshot_of(port.game, offer=Offer("white"), names={"white": "Ben"}))
+    port.snapshots(
+        snapshot_of(
+            port.game, offer=Offer("white", words=Phrase("{player} offers a draw.", "White")), names={"white": "Ben"}
+        )
+    )
     client = client_of(port)
     page = client.get("/").text
     offer = page[page.index('<div id="offer"') :].partition("</section>")[0]
