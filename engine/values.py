@@ -40,12 +40,20 @@ class Certainty(enum.Enum):
 
 @dataclass(frozen=True)
 class Option:
-    """A rule option: its name, default, allowed values and a sentence of help."""
+    """A rule option: its name, default, allowed values, a sentence of help, and words for the values, in their order.
+
+    A value without words is a word itself.
+    """
 
     name: str
     default: OptionValue
     help: str
     choices: tuple[OptionValue, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def words_for(self, choice: OptionValue) -> str:
+        """Return what a person reads for a value."""
+        return dict(zip(self.choices, self.words, strict=False)).get(choice, str(choice))
 
 
 @dataclass(frozen=True)

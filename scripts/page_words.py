@@ -96,8 +96,8 @@ def _sentences() -> Iterator[tuple[str, str]]:
         yield file, game.title
         yield from ((file, rule.sentence) for rule in game.rules.catalogue.values())
         yield from ((file, option.help) for option in game.options)
-        choices = [choice for option in game.options for choice in option.choices]
-        yield from ((file, choice) for choice in choices if isinstance(choice, str))
+        choices = [option.words_for(choice) for option in game.options for choice in option.choices]
+        yield from ((file, choice) for choice in choices if not choice.isdigit())
         yield from ((file, player) for player in game.players if player.isalpha())
         for look in game.looks:
             if not _DIGIT.search(look):

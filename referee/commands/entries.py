@@ -15,11 +15,13 @@ from engine.support import players
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
+from referee.clocks import NO_CLOCK, recorded_control
 from referee.commands import values as commands
-from referee.errors import CorrectionError
+from referee.errors import CorrectionError, FieldError
 from referee.journal.events import OFFER_MADE, OFFERS_DRAW, Event, EventKind, JsonValue
 from referee.journal.fold import Offer, after_step, read_step
 from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
+from referee.naming import is_program
 
 
 @dataclass(frozen=True)
@@ -373,7 +375,8 @@ def with_named_players(
     _refuse_doubles(names)
     for side, name in names.items():
         if name.casefold() != side and name.casefold() in game.players:
-            raise CorrectionError("{name} is the name of another side; give {side} another name", name, side)
+            words = Phrase("{name} is the name of another side; give {side} another name", name, side)
+            raise FieldError("player", words)
     chosen = dict(options)
     if not is_fixed and len(names) > 1:
         tried = ({**chosen, PLAYERS: count} for count in player_counts(game))
@@ -381,10 +384,34 @@ def with_named_players(
     playing = players_with(game, chosen)
     for side, name in names.items():
         if side not in playing:
-            raise CorrectionError(
+            words = Phrase(
                 "{name} is named, but only {playing} play; let more play, or leave {name} out", name, len(playing)
             )
+            raise FieldError("player", words)
     return chosen
+
+
+def same_again(game: Game[Any, Any], begun: Event, by: str = "") -> commands.NewGame:
+    """Return the command for a game like the one that ``begun``, in which each player has the next one's side.
+
+    Against the program, whose side the settings name, nobody changes sides.
+    """
+    given = begun.data.get("options")
+    given = given if isinstance(given, dict) else {}
+    options = {name: value for name, value in given.items() if isinstance(value, str | int)}
+    playing = players_with(game, options)
+    names = {side: name for side, name in begun.names.items() if not is_program(name)}
+    befores = playing if len(names) < len(begun.names) else (playing[-1], *playing[:-1])
+    control = recorded_control(begun.data)
+    return commands.NewGame(
+        game.name,
+        options,
+        {side: names[before] for side, before in zip(playing, befores, strict=True) if before in names},
+        without_hints=begun.data.get("hints") == "none",
+        clock=NO_CLOCK if control is None else control.text,
+        rules=begun.text("rules") or "",
+        by=by,
+    )
 
 
 def player_counts(game: Game[Any, Any]) -> tuple[OptionValue, ...]:
@@ -402,7 +429,7 @@ def _refuse_doubles(names: Mapping[Player, str]) -> None:
     given: set[str] = set()
     for name in names.values():
         if name.casefold() in given:
-            raise CorrectionError("{name} is named twice; give each player another name", name)
+            raise FieldError("player", Phrase("{name} is named twice; give each player another name", name))
         given.add(name.casefold())
 
 

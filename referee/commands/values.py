@@ -237,7 +237,8 @@ class NewGame(_Sent):
     """Begins a game with these rule ``options``; ``players`` maps sides to players' names.
 
     ``without_hints`` rules hints out for the whole game, whatever the settings say later. ``clock`` is a time control
-    such as ``fischer 5+3``, or ``none``; empty means the one in the settings.
+    such as ``fischer 5+3``, or ``none``; empty means the one in the settings. ``rules`` is the players' name for these
+    options, under which they can choose them again.
     """
 
     needs: ClassVar[Role] = Role.OWN
@@ -248,7 +249,16 @@ class NewGame(_Sent):
     without_hints: bool = False
     clock: _Name = ""
     by: _Name = ""
+    rules: _Name = ""
     command: Literal["new game"] = field(default="new game", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, config=_VALIDATED)
+class SameAgain(_Sent):
+    """Begins another game like the last one, once that is over: the same rules, clock and players, who change sides."""
+
+    by: _Name = ""
+    command: Literal["same again"] = field(default="same again", kw_only=True, repr=False)
 
 
 Command = (
@@ -267,6 +277,7 @@ Command = (
     | RestoreSensor
     | PauseClock
     | NewGame
+    | SameAgain
 )
 
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="command")])

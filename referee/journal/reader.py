@@ -87,6 +87,11 @@ class JournalReader(Closeable):
             summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended, stopped))
         return summaries
 
+    def beginnings(self, most: int) -> list[Event]:
+        """List how the newest games began, at most ``most`` of them, the newest first."""
+        rows = self._rows(f"SELECT {COLUMNS} FROM event WHERE kind = 'new game' ORDER BY number DESC LIMIT ?", most)
+        return [_event_of(row) for row in rows]
+
     def latest_game(self) -> int | None:
         """Return the number of the latest game, ``None`` in an empty journal."""
         latest: int | None = self._value("SELECT max(game) FROM event")

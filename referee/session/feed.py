@@ -292,6 +292,7 @@ class Deed(StrEnum):
     HINT = "hint"
     TAKE_BACK = "take back"
     CLOCK = "clock"
+    SAME_AGAIN = "same again"
     RESIGN = "resign"
     DRAW = "draw"
 
@@ -310,6 +311,7 @@ def deeds(game: Game[Any, Any], snapshot: TableSnapshot, *, hints_allowed: bool)
         Deed.HINT: may_play and hints_allowed and not snapshot.without_hints,
         Deed.TAKE_BACK: snapshot.may_take_back,
         Deed.CLOCK: is_played and snapshot.clock is not None,
+        Deed.SAME_AGAIN: not is_played,
         Deed.RESIGN: RESIGN in kinds,
         Deed.DRAW: DRAW in kinds,
     }

@@ -113,6 +113,12 @@ class GameLog(Generic[StateT, TurnT]):
         self._begin()
         return True
 
+    def last_named(self) -> Event:
+        """Return how the newest game of this kind in which somebody was named began; without any, how this one did."""
+        begun = (self._journal.events(number)[0][1] for number in range(self.number, 0, -1))
+        named = (event for event in begun if event.names and event.data["game"] == self._game.name)
+        return next(named, self._journal.events(self.number)[0][1])
+
     def append(self, event: Event, evidence: Sequence[Evidence] = (), states: Sequence[StateT] | None = None) -> int:
         """Record an event and return its number; it is durable on return.
 
@@ -306,6 +312,8 @@ def new_game_event(command: NewGame, clock: TimeControl | None = None, seed: int
         data["clock"] = asdict(clock)
     if command.players:
         data["players"] = dict(command.players)
+    if command.rules:
+        data["rules"] = command.rules
     return Event(EventKind.NEW_GAME, data)
 
 

@@ -194,7 +194,7 @@ class Service(Generic[StateT, TurnT]):
                 raise CorrectionError("no referee is running, so no clock is running either")
             case commands.Press() | commands.Overrule():
                 raise CorrectionError("no referee is running that could look at the table")
-            case commands.NewGame() | commands.RestoreSensor() | commands.AskHint():
+            case commands.NewGame() | commands.SameAgain() | commands.RestoreSensor() | commands.AskHint():
                 return
         if self._log.folded.stopped:
             number = self._log.number
@@ -252,6 +252,13 @@ class Service(Generic[StateT, TurnT]):
             self._game.title,
             events.set_up_request(self._game),
         )
+
+    @apply.register
+    def same_again(self, command: commands.SameAgain) -> str:
+        """Begin another game like the last one, with the sides changed; raises CorrectionError before its end."""
+        if self._log.folded.turns and self._log.folded.outcome is None:
+            raise CorrectionError("the game is not over; end it first")
+        return self.begin(entries.same_again(self._game, self._log.last_named(), command.by))
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Process one frame and return the new verdicts.

@@ -53,8 +53,7 @@ def say_name(name: str, say: Say) -> str:
 @cache
 def templates(language: str) -> Environment:
     """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence,
-    ``| said_name`` a name as ``say_name`` does, ``| said_choice`` an option's value. ``| local_time`` shows a journal's
-    time in this machine's time zone.
+    ``| said_name`` a name as ``say_name`` does. ``| local_time`` shows a journal's time in this machine's time zone.
     """
     environment = Environment(
         loader=KeptAddresses(TEMPLATES, page_files()),
@@ -68,7 +67,6 @@ def templates(language: str) -> Environment:
     environment.globals["modules"] = page_files().modules("page.js")
     say = sentences(language)
     environment.filters["said"] = say
-    environment.filters["said_choice"] = lambda choice: say(str(choice)).replace("_", " ")
     environment.filters["said_name"] = partial(say_name, say=say)
     environment.filters["local_time"] = partial(local_time, form=_TIME_FORMS[language])
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]

@@ -49,6 +49,7 @@ from referee.web.documents import RefusalDocument
 from referee.web.files import page_files
 from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
 from referee.web.languages import Site, language_of
+from referee.web.new_game import NewGamePage
 from referee.web.views import OwnerPages
 
 LOOPBACK = "127.0.0.1"
@@ -75,6 +76,7 @@ def create_app(port: TablePort, access: Access) -> Starlette:
         [
             *(endpoint.route for endpoint in Api(services).endpoints),
             *views.Pages(services).routes(),
+            *NewGamePage(services).routes(),
             *OwnerPages(services).routes(),
         ],
         access,

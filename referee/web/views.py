@@ -23,7 +23,7 @@ from engine.support.looks import Look
 from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
-from referee.commands.entries import is_draw_possible, player_counts, players_with
+from referee.commands.entries import is_draw_possible
 from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
@@ -58,7 +58,6 @@ class Pages:
             Guarded("/history/{number:number}", self._position, Role.LOOK),
             Guarded("/correct", self._correct, Role.PLAY),
             Guarded("/enter", self._enter, Role.PLAY),
-            Guarded("/new", self._new, Role.LOOK),
             Guarded("/ending", self._ending, Role.PLAY),
             Guarded("/take-back", self._take_back, Role.PLAY),
             Guarded("/games", self._games, Role.LOOK),
@@ -106,16 +105,6 @@ class Pages:
             say = self._services.documents.telling(language)
             typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=say)
         return self._render(request, "enter", {"document": self._document(request), "typed": typed})
-
-    async def _new(self, request: Request) -> Response:
-        """Offer a new game, for at most as many players as the camera looks for."""
-        port = self._services.port
-        playing = players_with(self._game, port.options)
-        possible = player_counts(self._game)
-        counts = [count for count in possible if isinstance(count, int) and count <= len(playing)]
-        words = {"clocks": _clocks(language_of(request)), "hints_allowed": port.hints_allowed, "usual": port.options}
-        words |= {"playing": playing, "counts": counts, "may_be_more": len(counts) < len(possible)}
-        return self._render(request, "new", words)
 
     async def _ending(self, request: Request) -> Response:
         """Offer to end the game by resigning or by a draw; resigning must be confirmed once."""
@@ -175,15 +164,8 @@ class Pages:
         fields.pop(CSRF_FIELD, None)
         reply = await self._services.carry_out(request.state.session, parse_command_form(fields))
         # Redirect only to our own paths: "//elsewhere" would lead to another site.
-        response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
-        response.set_cookie(
-            _SAID,
-            quote(self._services.documents.telling(language_of(request))(reply.words)),
-            max_age=_SAID_S,
-            httponly=True,
-            samesite="strict",
-        )
-        return response
+        local = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
+        return redirect_saying(local, self._services.documents.telling(language_of(request))(reply.words))
 
     def _document(self, request: Request) -> TableDocument:
         session: PageSession = request.state.session
@@ -196,6 +178,13 @@ class Pages:
 def _number(request: Request, name: str) -> int | None:
     """Return a number from the query string, ``None`` if it is missing or isn't a number."""
     return number_in(request.query_params.get(name, ""), 9)
+
+
+def redirect_saying(path: str, words: str) -> Response:
+    """Go on to another page, which shows these words once."""
+    response = RedirectResponse(path, 303)
+    response.set_cookie(_SAID, quote(words), max_age=_SAID_S, httponly=True, samesite="strict")
+    return response
 
 
 def refusal(request: Request, error: HTTPException) -> Response:
@@ -294,20 +283,6 @@ def _kind_of(look: str) -> tuple[str, str]:
     """Return what the looks of a group of the palette have in common: their colour, or that they are circled."""
     parsed = Look.parse(look)
     return ("", "") if parsed is None else (parsed.colour, parsed.shape.partition(" ")[2])
-
-
-def _clocks(language: str) -> list[tuple[str, str]]:
-    """Return the clocks suggested when a game begins, each with its meaning; any other may be typed."""
-    gettext = translations(language).gettext
-    return [
-        ("fischer 5+3", gettext("5 minutes each, and 3 seconds more after each turn")),
-        ("fischer 15+10", gettext("15 minutes each, and 10 seconds more after each turn")),
-        ("delay 5+3", gettext("5 minutes each; the first 3 seconds of each turn are free")),
-        ("bronstein 5+3", gettext("5 minutes each; up to 3 seconds of each turn are given back")),
-        ("game 10", gettext("10 minutes each for the whole game")),
-        ("hourglass 2", gettext("2 minutes each; what one uses, the others gain")),
-        ("none", gettext("no clock")),
-    ]
 
 
 async def _manifest(request: Request) -> Response:

@@ -133,10 +133,22 @@ BY_ROLL = "roll"
 EXACT, CONTAINS = "exact", "contains"
 
 OPTIONS: tuple[Option, ...] = (
-    Option("starts", BY_ROLL, "Who plays first: by rolling for it, or as agreed.", (BY_ROLL, *PLAYERS)),
+    Option(
+        "starts",
+        BY_ROLL,
+        "Who plays first: by rolling for it, or as agreed.",
+        (BY_ROLL, *PLAYERS),
+        ("by rolling for it",),
+    ),
     Option("strict", False, "Whether a piece must rest legally whenever its move ends, not just when the turn does."),
     Option("draw_after_passes", 0, "After how many turns in a row with nothing moved the game is a draw; 0: never."),
-    Option("tower", EXACT, "A tower is a large, one medium, one small; or any mediums between.", (EXACT, CONTAINS)),
+    Option(
+        "tower",
+        EXACT,
+        "A tower is a large, one medium, one small; or any mediums between.",
+        (EXACT, CONTAINS),
+        ("one medium", "any mediums"),
+    ),
 )
 
 

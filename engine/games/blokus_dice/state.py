@@ -34,6 +34,7 @@ OPTIONS: tuple[Option, ...] = (
         FIXED_RING,
         "Where unused markers wait: at fixed places, or to the right of whoever starts the round.",
         (FIXED_RING, FOLLOWS_START_PLAYER),
+        ("at fixed places", "beside whoever starts the round"),
     ),
 )
 

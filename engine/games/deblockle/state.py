@@ -187,7 +187,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("blocks_gold", MOST_BLOCKS, "How many blocks gold starts with.", (1, 2, 3, 4)),
     Option("blocks_teal", MOST_BLOCKS, "How many blocks teal starts with.", (1, 2, 3, 4)),
     Option("starts", "gold", "Who plays first.", PLAYERS),
-    Option("side_by_side", True, "Whether a turn may end beside an opponent's block; false is the harder variant."),
+    Option("side_by_side", True, "Whether a turn may end beside an opponent's block; if not, it is harder."),
     Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
     Option("hop_forfeited_when_stuck", False, "Whether a block may roll to where it can't hop, and stay there."),
     Option("repetition_draw", False, "Whether a draw may be claimed the third time a position comes up."),

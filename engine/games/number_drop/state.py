@@ -37,6 +37,7 @@ OPTIONS: tuple[Option, ...] = (
         BOTH_SIDES,
         "Which sides of the tiles may be up when several play.",
         (BOTH_SIDES, SOLO_SIDE, OTHER_SIDE),
+        ("either side", "only the side of the solo game", "only the other side"),
     ),
     Option("tile_backs", PRINTED, "What is on the back of I4, L4, O4, T4 and S4, such as V3,I3,U5,X5,T5."),
     Option("x_counts_above_line", True, "Whether an X above the Game Over line costs five points and ends the game."),

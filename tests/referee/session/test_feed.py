@@ -23,6 +23,7 @@ from referee.commands.values import (
     OfferDraw,
     QueuedCommand,
     Reply,
+    SameAgain,
 )
 from referee.errors import JournalFullError
 from referee.hints.opponent import ImmediateHints
@@ -143,7 +144,7 @@ def test_what_a_person_may_do_is_told(table_set_up: Any) -> None:
     assert playing == (Deed.END_TURN, Deed.TAP, Deed.HINT, Deed.RESIGN, Deed.DRAW)
     assert Deed.HINT not in deeds(DEBLOCKLE, replace(shown, without_hints=True), hints_allowed=True)
     over = replace(shown, outcome=Outcome("gold", "teal resigned"), may_take_back=True)
-    assert deeds(DEBLOCKLE, over, hints_allowed=True) == (Deed.TAKE_BACK,)
+    assert deeds(DEBLOCKLE, over, hints_allowed=True) == (Deed.TAKE_BACK, Deed.SAME_AGAIN)
     rolling = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, (BLOKUS.rules.new(),))
     assert deeds(BLOKUS, rolling, hints_allowed=True) == (Deed.END_TURN, Deed.ROLL, Deed.RESIGN)
 
@@ -230,6 +231,24 @@ def test_a_refused_hint_before_the_set_up_leaves_what_the_players_have_to_do(wit
 def test_a_request_for_an_impossible_hint_gives_a_reason(on: Any) -> None:
     on.tell(AskHint("Ann"))
     assert (on.snapshots[-1].hint, on.snapshots[-1].signal.words) == ("", "There are no hints here.")
+
+
+def test_the_same_again_has_the_players_change_sides_once_the_game_is_over(on: Any, start: Any) -> None:
+    on.tell(NewGame(on.game.name, {"side_by_side": False}, {"gold": "Ann", "teal": "Ben"}, clock="fischer 5+3"))
+    on.show(start, 4)
+    turn = on.game.notation.format_turn(on.game.rules.legal_turns(on.service.belief[0])[0])
+    on.tell(EnterTurn(turn, "Ann"))
+    assert on.tell(SameAgain("Ben")) == Reply("the game is not over; end it first", refused=True)
+    on.tell(Announce("resign", "Ben", "teal"))
+    assert Deed.SAME_AGAIN in deeds(on.game, on.snapshots[-1], hints_allowed=True)
+    assert not on.tell(SameAgain("Ben")).refused
+    events = [event for _, event in on.journal.events() if event.kind == "new game"]
+    assert events[-1].names == {"gold": "Ben", "teal": "Ann"}
+    assert [event.data["clock"] for event in events[-2:]] == [events[-1].data["clock"]] * 2
+    assert events[-1].data["options"] == events[-2].data["options"]
+    on.tell(NewGame(on.game.name))
+    assert not on.tell(SameAgain("Ben")).refused
+    assert on.snapshots[-1].names == {"gold": "Ann", "teal": "Ben"}, "those who last played by name"
 
 
 def test_a_new_game_begins_with_nothing_of_the_old_one(on: Any, start: Any) -> None:

@@ -40,6 +40,7 @@ from referee.commands.values import (
     QueuedCommand,
     Reply,
     RestoreSensor,
+    SameAgain,
     TakeBack,
 )
 from referee.journal.events import EventKind
@@ -228,6 +229,7 @@ GIVEN: list[tuple[dict[str, Any], Command]] = [
         NewGame("diaballik", {}, {"white": "Ann"}, clock="fischer 5+3", by="Ben"),
     ),
     ({"command": "new game", "game": "diaballik", "clock": "None"}, NewGame("diaballik", clock="None", by="Ben")),
+    ({"command": "same again"}, SameAgain("Ben")),
     ({"command": "roll", "text": "4,1"}, EnterRoll("4,1", "Ben")),
     ({"command": "announce", "text": "resign"}, Announce("resign", "Ben")),
     ({"command": "offer draw"}, OfferDraw("Ben")),

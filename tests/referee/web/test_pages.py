@@ -337,11 +337,6 @@ def test_hints_that_are_ruled_out_are_offered_nowhere() -> None:
     assert "without_hints" not in client.get("/new").text
 
 
-def test_a_new_game_is_offered_with_the_tables_own_options() -> None:
-    client = client_of(port_of(options={"start": "variant"}))
-    assert '<option value="variant" selected>' in client.get("/new").text
-
-
 def test_the_page_can_be_installed_and_its_offline_files_exist() -> None:
     client = client_of(table_of())
     manifest = json.loads(client.get("/manifest.webmanifest").text)
@@ -459,27 +454,3 @@ def test_a_refused_code_leaves_the_rest_of_the_form() -> None:
     assert 'value="Ben &amp; Co"' in refused.text
     assert re.findall(r'<option value="(\w+)" selected', refused.text) == ["play"]
     assert client.post("/api/pair", json=typed).json()["refused"]
-
-
-def test_a_new_game_offers_names_for_those_who_can_play_and_no_identifiers() -> None:
-    for game, options, sides in (
-        ("number-drop", {"players": 3}, 3),
-        ("number-drop", {}, 2),
-        ("blokus-dice", {}, 4),
-        ("diaballik", {"start": "variant"}, 2),
-        ("deblockle", {"starts": "either"}, 2),
-    ):
-        port = port_of(game, options=options)
-        port.snapshots(snapshot_of(port.game))
-        page = client_of(port).get("/new").text
-        form = page[page.index("<form") : page.index("</form>")]
-        assert form.count('name="players.') == sides
-        counts = re.findall(r'<option value="(\d)">\d</option>', form.partition("</fieldset>")[0])
-        assert counts == [str(count) for count in range(2 if game == "blokus-dice" else 1, sides + 1) if port_has(port)]
-        words = re.sub(r"<[^>]*>", " ", form)
-        assert re.findall(r"\w+_\w+|\./run", words) == []
-
-
-def port_has(port: Any) -> bool:
-    """Whether the game is for various numbers of players."""
-    return any(option.name == "players" for option in port.game.options)

@@ -1,0 +1,232 @@
+"""The page on which a new game is begun: which game, who plays, the clock and the rules. It works as a plain form."""
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.phrases import Phrase
+from engine.api import Game
+from engine.registry import games, load
+from engine.values import Option, OptionValue
+from hardware.lights.signals import Mood, Signal
+from referee.clocks import NO_CLOCK
+from referee.commands.entries import PLAYERS, player_counts, players_with, same_again
+from referee.commands.values import NewGame
+from referee.journal.events import Event
+from referee.naming import is_program
+from referee.session.feed import TableSnapshot
+from referee.web.access import Role
+from referee.web.api import PageServices
+from referee.web.drawing.table import draw_table
+from referee.web.guard import Guarded, form_fields
+from referee.web.languages import language_of, translations
+from referee.web.views import page, redirect_saying
+
+_MOST_GAMES = 300
+"""How many of the newest games are searched for names and house rules: a year of evenings."""
+_MOST_NAMES, _MOST_RULES = 12, 6
+_OTHER = "other"
+"""The value of a clock, or of rules, that further fields of the form describe."""
+_FIRST_PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Evenings:
+    """What earlier games tell: the players' ``names`` and house ``rules`` by name, newest first; the game ``again``."""
+
+    names: tuple[str, ...] = ()
+    rules: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    again: NewGame | None = None
+
+    @classmethod
+    def of(cls, game: Game[Any, Any], begun: Sequence[Event]) -> "Evenings":
+        """Read them from how games began, the newest first."""
+        names = [name for event in begun for name in event.names.values() if not is_program(name)]
+        same = [event for event in begun if event.data["game"] == game.name]
+        rules: dict[str, Mapping[str, OptionValue]] = {}
+        for event in same:
+            if called := event.text("rules"):
+                rules.setdefault(called, same_again(game, event).options)
+        named = next((event for event in same if event.names), None)
+        return cls(
+            tuple(dict.fromkeys(names))[:_MOST_NAMES],
+            dict(list(rules.items())[:_MOST_RULES]),
+            None if named is None else same_again(game, named),
+        )
+
+
+class NewGamePage:
+    """Offers a new game, for at most as many players as the camera looks for."""
+
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._port = services.port
+
+    def routes(self) -> Sequence[Guarded]:
+        """Return the page's routes."""
+        return (
+            Guarded("/new", self._show, Role.LOOK),
+            Guarded("/new", self._begin, Role.OWN, methods=["POST"]),
+            Guarded("/new/{name}.svg", self._picture, Role.LOOK),
+        )
+
+    async def _show(self, request: Request) -> Response:
+        return await self._page(request, {})
+
+    async def _begin(self, request: Request) -> Response:
+        """Begin the game; if that is refused, show the form again as it was filled in, and why at its field."""
+        fields = await form_fields(request)
+        game = self._chosen(fields.get("play", [""])[-1])
+        evenings = await run_in_threadpool(self._evenings, game)
+        command = command_of(game, self._options(game), evenings, fields)
+        try:
+            reply = await self._services.carry_out(request.state.session, command)
+        except HTTPException as error:
+            return await self._page(request, fields, error.detail, status=error.status_code)
+        words = self._services.documents.telling(language_of(request))(reply.words)
+        if reply.refused:
+            return await self._page(request, fields, words, reply.field, 422)
+        return redirect_saying("/", words)
+
+    async def _picture(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in games():
+            raise HTTPException(404, Phrase("There is no such game."))
+        drawn = await run_in_threadpool(start_picture, name)
+        return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "max-age=3600"})
+
+    async def _page(
+        self,
+        request: Request,
+        fields: Mapping[str, Sequence[str]],
+        error: str = "",
+        error_field: str = "",
+        status: int = 200,
+    ) -> Response:
+        port, language = self._port, language_of(request)
+        game = self._chosen(request.query_params.get("play", "") or fields.get("play", [""])[-1])
+        options = self._options(game)
+        evenings = await run_in_threadpool(self._evenings, game)
+        newest = self._services.documents.newest(language).document
+        playing, goes_on = players_with(game, options), bool(newest.turns) and newest.outcome is None
+        seats = [*fields.get("player", ()), *[""] * len(playing)][: len(playing)]
+        chosen = {name: values[-1] for name, values in fields.items()}
+        words = {
+            "game": game,
+            "games": [(load(name), port.others.get(name, "")) for name in (port.game.name, *port.others)],
+            "seats": list(zip(playing, seats, strict=True)),
+            "may_be_fewer": len(player_counts(game)) > 1,
+            "names": evenings.names,
+            "clocks": _clocks(language),
+            "rules": evenings.rules,
+            "usual": rule_options(game, options),
+            "is_rulebook": rule_options(game, options) == rule_options(game, {}),
+            "options": [option for option in game.options if _is_asked(option)],
+            "chosen": chosen,
+            "again": evenings.again,
+            "hue_of": hue_of,
+            "may_again": evenings.again is not None and game is port.game and not goes_on,
+            "hints_allowed": port.hints_allowed,
+            "goes_on": goes_on,
+            "request_id": secrets.token_urlsafe(9),
+            "error": error,
+            "error_field": error_field,
+        }
+        return page(request, "new", words, status)
+
+    def _chosen(self, name: str) -> Game[Any, Any]:
+        """Return the game of this name if it may be begun here, else the one that is played."""
+        return load(name) if self._port.others.get(name) == "" else self._port.game
+
+    def _options(self, game: Game[Any, Any]) -> Mapping[str, OptionValue]:
+        """Return the owner's options of a game; the settings have only those of the one that is played."""
+        return self._port.options if game is self._port.game else {}
+
+    def _evenings(self, game: Game[Any, Any]) -> Evenings:
+        if self._port.journal is None:
+            return Evenings()
+        return Evenings.of(game, self._services.history.beginnings(_MOST_GAMES))
+
+
+def _is_asked(option: Option) -> bool:
+    """Whether the page asks for an option: not for how many play, nor for printed parts, which the camera knows."""
+    return option.name != PLAYERS and (bool(option.choices) or not isinstance(option.default, str))
+
+
+def rule_options(game: Game[Any, Any], settings: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Return the options that the page asks for, as the settings have them."""
+    return {option.name: settings.get(option.name, option.default) for option in game.options if _is_asked(option)}
+
+
+def command_of(
+    game: Game[Any, Any],
+    settings: Mapping[str, OptionValue],
+    evenings: Evenings,
+    fields: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:
+    """Return the command that the form says, for ``settings``, the options of the owner.
+
+    The names are those of the sides, in order; where any number may play, empty ones in between don't count.
+    """
+    chosen = {name: values[-1].strip() for name, values in fields.items()}
+    names: Sequence[str] = [name.strip() for name in fields.get("player", ())]
+    if player_counts(game):
+        names = [name for name in names if name]
+    rules, options = chosen.get("rules", ""), {}
+    if rules == _OTHER:
+        given = {name: chosen.get(f"options.{name}", "") for name in rule_options(game, settings)}
+        options = {name: value for name, value in given.items() if value}
+        rules = chosen.get("rules_name", "")
+    elif rules in evenings.rules:
+        known = evenings.rules[rules]
+        options = {name: value for name, value in known.items() if name in rule_options(game, settings)}
+    else:
+        rules = ""
+    clock = chosen.get("clock", "")
+    if clock == _OTHER:
+        clock = f"fischer {chosen.get('minutes', '')}+{chosen.get('seconds', '') or 0}"
+    command = {
+        "command": "new game",
+        "game": game.name,
+        "players": {side: name for side, name in zip(game.players, names, strict=False) if name},
+        "options": options,
+        "clock": clock,
+        "rules": rules,
+        "request_id": chosen.get("request_id", ""),
+    }
+    return command | ({"without_hints": True} if chosen.get("without_hints") else {})
+
+
+def hue_of(name: str) -> int:
+    """Return which of six colours a player's face has."""
+    return sum(map(ord, name)) % 6
+
+
+def _clocks(language: str) -> list[tuple[str, str, str]]:
+    """Return the clocks to choose from, each with its name and its meaning."""
+    gettext: Callable[[str], str] = translations(language).gettext
+    return [
+        ("", gettext("As usual"), gettext("the clock of the settings")),
+        (NO_CLOCK, gettext("No clock"), gettext("everybody takes their time")),
+        ("fischer 5+3", gettext("Quick"), gettext("5 minutes each, and 3 seconds more a turn")),
+        ("fischer 15+10", gettext("Unhurried"), gettext("15 minutes each, and 10 seconds more a turn")),
+        ("game 10", gettext("Strict"), gettext("10 minutes each for the whole game")),
+        ("hourglass 2", gettext("Hourglass"), gettext("2 minutes each; what one uses, the others gain")),
+    ]
+
+
+@cache
+def start_picture(name: str) -> str:
+    """Draw how a game starts: its board, or the first sheet."""
+    game = load(name)
+    state = game.rules.new()
+    drawn = draw_table(game, TableSnapshot(0, 0, Signal(Mood.WAITING), 0.0, (state,), game.table.appearance(state)))
+    return _FIRST_PICTURE.findall(drawn)[0]
