@@ -430,7 +430,8 @@ def table_document(
 def _next(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
     """Say what to do next: put something right, answer a question, or what the game awaits."""
     verdict = snapshot.verdict
-    if snapshot.outcome is None and verdict is not None:
+    # While the pieces are set up, what was wrong at the last look may have been moved since.
+    if snapshot.outcome is None and snapshot.states and verdict is not None:
         if verdict.kind is VerdictKind.ILLEGAL and verdict.breaches and verdict.breaches[0].remedy:
             return verdict.breaches[0].remedy
         if verdict.kind is VerdictKind.AMBIGUOUS:

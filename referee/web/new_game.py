@@ -180,7 +180,8 @@ def command_of(
     names: Sequence[str] = [name.strip() for name in fields.get("player", ())]
     if player_counts(game):
         names = [name for name in names if name]
-    rules, options = chosen.get("rules", ""), {}
+    rules = chosen.get("rules", "")
+    options: dict[str, OptionValue] = {}
     if rules == _OTHER:
         given = {name: chosen.get(f"options.{name}", "") for name in rule_options(game, settings)}
         options = {name: value for name, value in given.items() if value}
@@ -229,4 +230,5 @@ def start_picture(name: str) -> str:
     game = load(name)
     state = game.rules.new()
     drawn = draw_table(game, TableSnapshot(0, 0, Signal(Mood.WAITING), 0.0, (state,), game.table.appearance(state)))
-    return _FIRST_PICTURE.findall(drawn)[0]
+    first = _FIRST_PICTURE.match(drawn)
+    return drawn if first is None else first[0]

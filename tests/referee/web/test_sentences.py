@@ -152,7 +152,7 @@ def test_rules_looks_and_options_are_translated(name: str) -> None:
     game = load(name)
     texts = [*game.looks, *game.players, *(rule.sentence for rule in game.rules.catalogue.values())]
     for option in game.options:
-        texts += [option.help, *map(str, option.choices)]
+        texts += [option.help, *map(option.words_for, option.choices)]
     assert [text for text in texts if untranslated(text)] == []
     assert len({GERMAN(rule.sentence) for rule in game.rules.catalogue.values()}) == len(game.rules.catalogue)
 

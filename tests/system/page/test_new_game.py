@@ -49,7 +49,7 @@ def test_as_many_play_as_are_named(tmp_path: Any, visit: Any) -> None:
 def test_rules_are_kept_under_a_name_and_chosen_again(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(f"{address}/new", viewport=PHONE)
-    page.get_by_text("Change them").click()
+    page.get_by_role("radio", name="Change them").check()
     page.get_by_label("Where the pieces start").select_option("variant")
     page.get_by_label("Keep these rules under a name").fill("Sundays")
     page.get_by_role("button", name="Begin", exact=True).click()
@@ -59,7 +59,7 @@ def test_rules_are_kept_under_a_name_and_chosen_again(diaballik: Any, visit: Any
     running.tell(NewGame("diaballik"))
     assert begun(running).wanted["b1"] == "black piece"
     page.goto(f"{address}/new")
-    page.get_by_text("Sundays").click()
+    page.get_by_role("radio", name="Sundays").check()
     page.get_by_role("button", name="Begin", exact=True).click()
     page.wait_for_selector("#next")
     assert begun(running).wanted == wanted
