@@ -22,10 +22,10 @@ def _named(places: Sequence[str]) -> str:
     return listed([*places[:_MOST_NAMED], *others])
 
 
-def begun(to_move: Sequence[str], to_draw: str = "") -> str:
-    """The set-up was accepted; ``to_draw`` asks for what is drawn first, if anything."""
-    if to_draw:
-        return Phrase("The board is set up. {to_draw}.", capitalized(to_draw))
+def begun(to_move: Sequence[str], awaited: str = "") -> str:
+    """The set-up was accepted; ``awaited`` asks for what is rolled or drawn first, if anything."""
+    if awaited:
+        return Phrase("The board is set up. {awaited}", capitalized(awaited))
     who = listed([name.capitalize() for name in to_move], "or")
     return (
         Phrase("The board is set up. {who} to play.", who)

@@ -321,7 +321,8 @@ def _accepted(start: _Start[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Ju
     context, seen = start.context, start.seen
     states, dropped = narrow_by_sides(start)
     to_move = list(dict.fromkeys(state.to_move for state in states if state.to_move is not None))
-    sentence = sentences.begun(to_move, start.game.to_draw(states[0]))
+    awaited = start.game.notation.standing(states[0])[0] if start.game.awaits_roll(states[0]) else ""
+    sentence = sentences.begun(to_move, awaited)
     margin = min(one.certainty for one in seen.places.values())
     verdict = start.verdict(VerdictKind.SET_UP, sentence, _occupied(start), start.appearance, margin)
     believed, handwritten = start.game.table.appearance(states[0]), context.game.has_sheets

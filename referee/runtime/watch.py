@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from common.phrases import Phrase, as_sentence, capitalized, counted, either, joined
+from common.phrases import Phrase, counted, either, joined
 from engine.api import Game
 from engine.registry import load
 from hardware.buttons import Buttons
@@ -197,12 +197,7 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     number = journal.latest_game()
     events = journal.events(number)
     played = counted(len(fold(game, events).turns), "turn")
-    waits = waiting_signal(game, state).words
-    if game.awaits_roll(state):
-        waits = capitalized(game.notation.standing(state)[0])
-    if to_draw := game.to_draw(state):
-        waits = as_sentence(to_draw)
-    waits = Names.of(game, events[0][1].names)(waits)
+    waits = Names.of(game, events[0][1].names)(waiting_signal(game, state).words)
     return Phrase(
         "Game {number} of {game} goes on after {played}. {waits} `./run watch --new` begins another.",
         *(number, game.title, played, waits),

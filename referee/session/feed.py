@@ -56,7 +56,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
             mood, sound = Mood.FINISHED, Sound.FINISHED
             words = with_outcome(words, outcome)
         elif state is not None and (passed_over := game.passed_over(state)):
-            words = _joined(words, passed_over, _to_move(state.to_move))
+            words = _joined(words, passed_over, _awaited(game, state))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
@@ -89,15 +89,11 @@ def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[
 
 
 def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
-    """Return the quiet signal between turns: whose turn it is, or how the game ended."""
+    """Return the quiet signal between turns: who plays, rolls or draws next, or how the game ended."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return finished_signal(outcome)
-    playing = game.rules.players_to_move(state)
-    if len(playing) > 1:
-        names = listed(map(capitalized, playing))
-        return Signal(Mood.WAITING, words=Phrase("{names} play now.", names))
-    return Signal(Mood.WAITING, words=_to_move(state.to_move))
+    return Signal(Mood.WAITING, words=_awaited(game, state))
 
 
 def looking_signal(words: str = "Looking at the table.") -> Signal:
@@ -140,7 +136,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome), words=with_outcome(words, outcome))
-    return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
+    return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _awaited(game, state)))
 
 
 def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
@@ -148,7 +144,7 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=with_outcome(words, outcome))
-    words = _joined(words, game.passed_over(state), _to_move(state.to_move))
+    words = _joined(words, game.passed_over(state), _awaited(game, state))
     return Signal(Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, words)
 
 
@@ -166,8 +162,14 @@ def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
     return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
 
 
-def _to_move(player: str | None) -> str:
-    return "" if player is None else Phrase("{player} to play.", capitalized(player))
+def _awaited(game: Game[StateT, TurnT], state: StateT) -> str:
+    """Say what the game waits for: a roll, tiles to draw, or who plays; empty once it is over."""
+    if game.awaits_roll(state):
+        return capitalized(game.notation.standing(state)[0])
+    playing = game.rules.players_to_move(state)
+    if len(playing) > 1:
+        return Phrase("{names} play now.", listed(map(capitalized, playing)))
+    return "" if state.to_move is None else Phrase("{player} to play.", capitalized(state.to_move))
 
 
 def with_outcome(sentence: str, outcome: Outcome) -> str:
@@ -250,12 +252,7 @@ def next_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
         return snapshot.intention.words
     if not snapshot.states:
         return _set_up_words(game, snapshot) or snapshot.words or snapshot.signal.words
-    state = snapshot.states[0]
-    if to_draw := game.to_draw(state):
-        return f"{capitalized(to_draw)}."
-    if game.awaits_roll(state):
-        return capitalized(game.notation.standing(state)[0])
-    return waiting_signal(game, state).words
+    return _awaited(game, snapshot.states[0])
 
 
 _MOST_NAMED = 6

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from string import ascii_uppercase
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -51,7 +52,8 @@ class GameDocument(Document):
 class PlayerDocument(Document):
     """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points.
 
-    A side that ``is_program`` is played by the program.
+    A side that ``is_program`` is played by the program. ``tally`` says instead of a score how far the player has come; it
+    may be empty.
     """
 
     id: str
@@ -60,6 +62,7 @@ class PlayerDocument(Document):
     score: int | None
     to_move: bool
     is_program: bool
+    tally: str = ""
 
 
 class TurnDocument(Document):
@@ -458,6 +461,7 @@ def _clock(face: ClockFace) -> ClockDocument:
 
 def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say, tell: Say) -> tuple[PlayerDocument, ...]:
     to_move = players_to_move(game, snapshot)
+    tallies = game.tallies(snapshot.states[0]) if snapshot.states else {}
     return tuple(
         PlayerDocument(
             id=player,
@@ -466,6 +470,7 @@ def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say, tell: Say)
             score=snapshot.scores.get(player),
             to_move=player in to_move,
             is_program=is_program(snapshot.names.get(player, "")),
+            tally=say(tallies.get(player, "")),
         )
         for player in players_of(game, snapshot)
     )
@@ -586,10 +591,16 @@ class DieDocument(Document):
 
 
 class DiceDocument(Document):
-    """The dice whose roll may be entered now, in the order of the roll's notation; empty if no roll may be entered."""
+    """The dice whose roll may be entered now, in the order of the roll's notation; empty if no roll may be entered.
+
+    ``are_tiles`` means that tiles are drawn instead. ``is_read`` means that the camera read the roll, which may be
+    corrected.
+    """
 
     event_number: int
     dice: tuple[DieDocument, ...]
+    are_tiles: bool = False
+    is_read: bool = False
 
 
 def turns_document(game: Game[Any, Any], snapshot: TableSnapshot, begins: str = "", say: Say = str) -> TurnsDocument:
@@ -662,12 +673,17 @@ def dice_document(
         return DiceDocument(event_number=snapshot.event_number, dice=())
     positions = zip(*(each.roll.faces for each in game.dice.possible_rolls(state)), strict=True)
     faces = [tuple(sorted(set(position), key=lambda face: (face == "*", face))) for position in positions]
-    names = () if game.dice_names is None else game.dice_names(state)
+    are_tiles = bool(game.to_draw(state))
+    names = (
+        tuple(ascii_uppercase[: len(faces)]) if are_tiles else () if game.dice_names is None else game.dice_names(state)
+    )
     read = game.dice.roll_of(snapshot.states[0]) if before_seen else None
     shown = read.faces if read is not None and len(read.faces) == len(faces) else ("",) * len(faces)
     labels = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)
     dice = (DieDocument(name=n, faces=f, shown=s) for n, f, s in zip(labels, faces, shown, strict=True))
-    return DiceDocument(event_number=snapshot.event_number, dice=tuple(dice))
+    return DiceDocument(
+        event_number=snapshot.event_number, dice=tuple(dice), are_tiles=are_tiles, is_read=bool(before_seen)
+    )
 
 
 def _rolling(game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequence[Any]) -> Any | None:

@@ -20,6 +20,7 @@ GAME = Game(
     decided_by=rules.told,
     heights=table.heights,
     squares=notation.squares,
+    tallies=notation.tallies,
     # Where colours meet, one high roll can have a million ends.
     lists_turns_slowly=True,
     tapping=rules.tapped,

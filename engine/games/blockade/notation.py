@@ -309,6 +309,16 @@ def squares(state: BlockadeState) -> dict[str, str]:
     return {place: format_stack(stack) for place, stack in zip(PLACES, state.stacks, strict=True) if stack}
 
 
+def _towers(state: BlockadeState, player: Player) -> str:
+    counts = (Phrase("{colour} {number}", COLOURS[colour], len(state.towers(colour))) for colour in OWNED[player])
+    return joined(counts, ", ")
+
+
+def tallies(state: BlockadeState) -> dict[Player, str]:
+    """Return how many towers each player has, by colour."""
+    return {player: Phrase("Towers, of five: {towers}", _towers(state, player)) for player in PLAYERS}
+
+
 def standing(state: BlockadeState) -> tuple[str, ...]:
     """Return what happens next, the towers, and how many black pieces are left."""
     outcome = outcome_of(state)
@@ -331,21 +341,16 @@ def standing(state: BlockadeState) -> tuple[str, ...]:
     elif state.opening is not None:
         awaited = either(
             state.opening,
-            "{who} rolls for who starts against warm's {dice}.",
-            "{who} rolls for who starts.",
+            "{who}: roll the two dice for who starts. {rolled} has {dice}.",
+            "{who}: roll the two dice for who starts. Then {other} rolls.",
             who=who,
+            other=other(WARM),
+            rolled=WARM.capitalize(),
             dice=format_dice(state.opening),
         )
     else:
-        awaited = Phrase("{who} rolls.", who)
-    towers = joined(
-        (
-            Phrase("{colour} {number}", COLOURS[colour], len(state.towers(colour)))
-            for player in PLAYERS
-            for colour in OWNED[player]
-        ),
-        ", ",
-    )
+        awaited = Phrase("{who}: roll the two dice.", who)
+    towers = joined((_towers(state, player) for player in PLAYERS), ", ")
     return (awaited, Phrase("Towers: {towers}. Black left: {supply}.", towers, len(state.supply)))
 
 

@@ -183,8 +183,8 @@ def standing(state: BlokusState) -> tuple[str, ...]:
     else:
         awaited = either(
             len(state.active()) == 1,
-            "{player} rolls 1 die.",
-            "{player} rolls {active} dice.",
+            "{player}: roll the die.",
+            "{player}: roll the {active} dice.",
             player=state.to_move,
             active=len(state.active()),
         )

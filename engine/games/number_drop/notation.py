@@ -338,7 +338,7 @@ def _table_lines(state: NumberDropState) -> list[str]:
             player=state.to_move,
         ),
         Phase.SETUP: Phrase("First digits to write: {names}.", _names(state.playing)),
-        Phase.ROLL: Phrase("{player} rolls.", state.to_move),
+        Phase.ROLL: Phrase("{player}: roll the dice.", state.to_move),
         Phase.PENALTY: Phrase(
             "The penalty of tile {letters} drops: {names}.", _letters(1 << (state.slot or 0)), _names(state.playing)
         ),

@@ -268,14 +268,14 @@ def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[st
     """Return the faces of the tiles in slots A to E; raises IllegalTurnError if these tiles can't show them."""
     drawn = tuple(faces)
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
-        example = ",".join(tile_draws(options)[0].roll.faces)
+        example = tile_draws(options)[0].roll.faces
         raise IllegalTurnError(
             Phrase(
-                "got the tiles {names}; expected one face of each of the {tiles} tiles that these "
-                "rules use, slot A first, such as {example}",
-                ",".join(drawn),
+                "the tiles {names} can't lie on the table together: each of the {tiles} tiles lies there once; "
+                "{example} can",
+                ", ".join(drawn),
                 TILES,
-                example,
+                ", ".join(example),
             )
         )
     return drawn

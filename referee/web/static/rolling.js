@@ -12,13 +12,17 @@ export function rollByTapping() {
   const form = panel.querySelector("form");
   let asked = 0;
   let shown = "";
+  let read = "";
+  let areTiles = false;
 
   const tell = () => {
     const faces = [...part("dice").children].map((die) => die.dataset.face);
     const isWhole = faces.every(Boolean);
     form.elements.text.value = faces.join();
-    form.hidden = !isWhole;
-    part("told").textContent = isWhole ? word("dice", { faces: faces.map(signOf).join(", ") }) : word("tap dice");
+    // What the camera read needs no confirmation, only a correction.
+    form.hidden = !isWhole || faces.join() === read;
+    const told = areTiles ? "tiles" : "dice";
+    part("told").textContent = isWhole ? word(told, { faces: faces.map(signOf).join(", ") }) : word(`tap ${told}`);
   };
   const dieOf = ({ name, faces, shown: face }, at) => {
     const die = document.createElement("button");
@@ -52,13 +56,16 @@ export function rollByTapping() {
     const number = ++asked;
     const answer = await fetch("/api/dice").catch(() => null);
     if (!answer?.ok || number !== asked) return;
-    const { dice, event_number: seen } = await answer.json();
+    const { dice, event_number: seen, are_tiles, is_read } = await answer.json();
     panel.hidden = !dice.length;
     form.elements.seen.value = seen;
     // What was tapped so far stays while the same dice are asked for.
     const now = JSON.stringify([table.game.number, table.turns, dice]);
     if (now === shown) return;
     shown = now;
+    areTiles = are_tiles;
+    read = is_read ? dice.map((die) => die.shown).join() : "";
+    panel.classList.toggle("read", is_read);
     part("dice").replaceChildren(...dice.map(dieOf));
     tell();
   });

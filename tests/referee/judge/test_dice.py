@@ -78,7 +78,7 @@ def test_dice_on_the_table_are_left_alone_while_tiles_are_to_be_drawn() -> None:
     assert (
         refusal_reason(game, judged.belief) == "first, draw the tiles to slots A to E, and tell the referee their faces"
     )
-    assert begun(["p1"], game.to_draw(judged.belief[0])).startswith("The board is set up. Draw the tiles")
+    assert begun(["p1"], game.notation.standing(judged.belief[0])[0]).startswith("The board is set up. Draw the tiles")
     after = present(game.dice).rolled(judged.belief[0], Roll(("I4", "L4", "O4", "T4", "S4")))
     assert game.to_draw(after) == ""
 

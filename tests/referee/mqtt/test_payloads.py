@@ -48,7 +48,7 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     assert state.position == game.notation.format_state(game.rules.new())
     assert state.whose_turn == listed(side.name for side in state.sides if side.to_move)
     assert bool(state.score_words) == (game.scores is not None)
-    awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "rolls" if game.dice else "to play"
+    awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "roll the" if game.dice else "to play"
     assert awaited in state.next.lower()
     assert not state.needs_person
 

@@ -284,7 +284,7 @@ def test_four_sheets_fit_with_the_next_step() -> None:
     view = replace(shown("blokus-dice", players=4), signal=Signal(Mood.WAITING, words="P1 rolls."))
     text = "\n".join(lines_of(view, 80, 24))
     assert all(f"p{number}" in text for number in range(1, 5))
-    assert "Ann rolls 4 dice." in text
+    assert "Ann: roll the 4 dice." in text
 
 
 def terminal(**more: Any) -> Console:

@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 import pytest
 
-from common.phrases import capitalized
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Outcome
@@ -80,7 +79,6 @@ def test_every_change_is_published_once_after_it_is_recorded(table: Any, start: 
 DEBLOCKLE: Any = load("deblockle")
 DIABALLIK: Any = load("diaballik")
 NUMBER_DROP: Any = load("number-drop")
-TILES_TO_DRAW = NUMBER_DROP.to_draw(NUMBER_DROP.rules.new())
 BLOKUS: Any = load("blokus-dice")
 INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
 
@@ -97,8 +95,12 @@ INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
             {"intention": INTENTION, "outcome": Outcome("white", "black resigned")},
             "White wins: black resigned.",
         ),
-        (NUMBER_DROP, {"states": (NUMBER_DROP.rules.new(),)}, f"{capitalized(TILES_TO_DRAW)}."),
-        (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "P1 rolls 4 dice."),
+        (
+            NUMBER_DROP,
+            {"states": (NUMBER_DROP.rules.new(),)},
+            "Draw the tiles to slots A to E, and tell the referee their faces (p1 is first).",
+        ),
+        (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "P1: roll the 4 dice."),
     ],
 )
 def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:

@@ -64,6 +64,9 @@ class LineGame:
 
     table = notation = rules
 
+    def awaits_roll(self, state: LineState) -> bool:
+        return False
+
     def parse_turn(self, state: LineState, text: str) -> LineTurn:
         start, _, end = text.partition("-")
         if not end:

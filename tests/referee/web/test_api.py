@@ -78,8 +78,8 @@ def test_the_table_of_every_game_is_a_document(name: str) -> None:
     assert (document["version"], document["event_number"], document["game"]["name"]) == (1, 1, name)
     assert document["board"].startswith("<svg")
     assert any(player["to_move"] for player in document["players"])
-    asks = "rolls" if port.game.dice else "to play."
-    assert ("tell the referee their faces." if name == "number-drop" else asks) in document["next"]
+    asks = "roll the" if port.game.dice else "to play."
+    assert ("tell the referee their faces" if name == "number-drop" else asks) in document["next"]
     said = client.get("/api/places").json()
     assert (said["game"], len(said["places"])) == (name, len(load(name).places))
 

@@ -227,3 +227,26 @@ def test_names_and_house_rules_come_from_the_journal(tmp_path: Path) -> None:
     assert 'name="rules" value="Sundays"' in page
     again = page[page.index('value="same again"') :].partition("</form>")[0]
     assert re.sub(r"<[^>]*>", " ", again).split()[-2:] == ["Ben", "Anna"]
+
+
+def test_the_players_of_blockade_are_told_their_towers() -> None:
+    client, _ = page_with([], name="blockade")
+    client.cookies.set("language", "de")
+    players = client.get("/api/table").json()["players"]
+    assert [player["tally"] for player in players] == [
+        "Türme, von fünf: rot 0, gelb 0",
+        "Türme, von fünf: grün 0, blau 0",
+    ]
+    assert "Türme, von fünf: rot 0, gelb 0" in client.get("/").text
+
+
+def test_tiles_are_asked_for_by_their_slots_and_not_as_dice() -> None:
+    client, _ = page_with([], name="number-drop")
+    document = client.get("/api/dice").json()
+    assert document["are_tiles"]
+    assert [die["name"] for die in document["dice"]] == ["A", "B", "C", "D", "E"]
+    words = client.get("/").text
+    assert "Tap where you write." in words
+    assert "Tap the piece you play." not in words
+    client, _ = page_with([], name="blockade")
+    assert not client.get("/api/dice").json()["are_tiles"]

@@ -41,7 +41,7 @@ from vision.cameras.live import find_camera
 from vision.images import check_frame, load_image
 from vision.layout.table import default_layout, load_layout
 
-DESCRIBED = Phrase("{player} rolls.", "warm")
+DESCRIBED = Phrase("{player}: roll the dice.", "warm")
 FAULT = Breach(
     "no-roll",
     Phrase("The {owner} block from {start} didn't roll: {top_before} is still up.", "teal", "c3", "x"),

@@ -36,7 +36,7 @@ def test_the_table_of_every_game_is_drawn_and_fits_a_phone(name: str, tmp_path: 
         assert newest is not None
         for place in newest.snapshot.appearance:
             expect(page.locator(f'[id="place-{place}"]')).to_have_count(1)
-        waits = "rolls" if running.game.dice else "to play."
+        waits = "roll the" if running.game.dice else "to play."
         if name == "number-drop":
             waits = "Draw the tiles"
         expect(page.locator("#next")).to_contain_text(waits)

@@ -98,11 +98,11 @@ def test_the_summary_tells_the_rules_in_force(*, strict: bool, tower: str, start
 def test_the_next_step_is_named() -> None:
     pieces = "Towers: red 0, yellow 0, green 0, blue 0. Black left: 15."
     start = GAME.rules.new()
-    assert GAME.notation.standing(start) == ("Warm rolls for who starts.", pieces)
+    assert GAME.notation.standing(start) == ("Warm: roll the two dice for who starts. Then cool rolls.", pieces)
     rolled = DICE.rolled(start, Roll(("2", "5")))
-    assert GAME.notation.standing(rolled) == ("Cool rolls for who starts against warm's 2,5.", pieces)
+    assert GAME.notation.standing(rolled) == ("Cool: roll the two dice for who starts. Warm has 2,5.", pieces)
     cool = GAME.rules.new({"starts": "cool"})
-    assert GAME.notation.standing(cool) == ("Cool rolls.", pieces)
+    assert GAME.notation.standing(cool) == ("Cool: roll the two dice.", pieces)
     playing = DICE.rolled(cool, Roll(("1", "4")))
     assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)
     low = DICE.rolled(cool, Roll(("1", "3")))

@@ -317,7 +317,7 @@ def test_a_player_who_goes_out_is_named_until_the_next_roll(text, told):
 
 
 def test_the_summary_and_the_next_step_cover_every_option():
-    assert GAME.notation.standing(GAME.rules.new())[0] == "p1 rolls 4 dice."
+    assert GAME.notation.standing(GAME.rules.new())[0] == "p1: roll the 4 dice."
     many: list[dict[str, OptionValue]]
     many = [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]}]
     for options in many:
@@ -474,7 +474,7 @@ def test_markers_rotate_until_the_player_to_move_holds_the_colour(number):
 
 def test_a_single_die_is_called_a_die():
     state = GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out")
-    assert GAME.notation.standing(state)[0] == "p1 rolls 1 die."
+    assert GAME.notation.standing(state)[0] == "p1: roll the die."
     with pytest.raises(IllegalTurnError, match="expected 1 die from 1 to 6"):
         DICE.rolled(state, roll("1,2"))
     with pytest.raises(IllegalTurnError, match="give 1 die to count with"):

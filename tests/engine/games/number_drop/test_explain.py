@@ -605,7 +605,7 @@ _TILES_LIE = "Tiles: A I4  B L4  C O4  D T4  E S4"
 STANDING = [
     ("p1 tiles p1=- p2=-", ["Draw the tiles to slots A to E, and tell the referee their faces (p1 is first)."]),
     (SETUP, ["First digits to write: p1, p2.", _TILES_LIE, f"p1: 0 points; {_NO_BOXES}"]),
-    (ROLL, ["p1 rolls.", _TILES_LIE]),
+    (ROLL, ["p1: roll the dice.", _TILES_LIE]),
     (DROP, ["To drop: p1, p2.", _TILES_LIE, "Dice: 1 3 4 5 T"]),
     (
         COMBINE,
