@@ -352,7 +352,7 @@ class Game(Generic[StateT, TurnT]):
     """A sentence about the players who are passed over because they can't play; empty if there are none."""
     scores: Callable[[StateT], Mapping[Player, int]] | None = None
     """Everyone's current points."""
-    tallies: Callable[[StateT], Mapping[Player, str]] = _no_squares
+    tallies: Callable[[StateT], Mapping[Player, str]] = _nothing
     """How far everyone has come, in words, in a game without points."""
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None

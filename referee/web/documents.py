@@ -52,8 +52,7 @@ class GameDocument(Document):
 class PlayerDocument(Document):
     """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points.
 
-    A side that ``is_program`` is played by the program. ``tally`` says instead of a score how far the player has come; it
-    may be empty.
+    A side that ``is_program`` is played by the program. ``tally`` says how far the player has come; it may be empty.
     """
 
     id: str

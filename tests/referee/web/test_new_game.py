@@ -237,7 +237,7 @@ def test_the_players_of_blockade_are_told_their_towers() -> None:
         "Türme, von fünf: rot 0, gelb 0",
         "Türme, von fünf: grün 0, blau 0",
     ]
-    assert "Türme, von fünf: rot 0, gelb 0" in client.get("/").text
+    assert "Türme, von fünf: Rot 0, Gelb 0" in client.get("/").text
 
 
 def test_tiles_are_asked_for_by_their_slots_and_not_as_dice() -> None:
