@@ -234,8 +234,8 @@ def test_the_players_of_blockade_are_told_their_towers() -> None:
     client.cookies.set("language", "de")
     players = client.get("/api/table").json()["players"]
     assert [player["tally"] for player in players] == [
-        "Türme, von fünf: rot 0, gelb 0",
-        "Türme, von fünf: grün 0, blau 0",
+        "Türme, von fünf: Rot 0, Gelb 0",
+        "Türme, von fünf: Grün 0, Blau 0",
     ]
     assert "Türme, von fünf: Rot 0, Gelb 0" in client.get("/").text
 
