@@ -27,8 +27,8 @@ from referee.commands.values import (
     PauseClock,
     Press,
     RestoreSensor,
-    SameAgain,
     Role,
+    SameAgain,
     TakeBack,
 )
 from referee.errors import CorrectionError
