@@ -452,7 +452,8 @@ def _replay_journal(
         game, events = events_of_game(journal, game_number)
         for line in event_lines(game, events):
             when = local_time(line.wall_time, "%Y-%m-%d %H:%M:%S")
-            console.print(joined((f"{line.number:5}  {when:19}  {line.kind:10}", line.sentence), "  "), markup=False)
+            parts = (f"{line.number:5}  {when:19}  {line.kind:10}", line.notation, line.sentence)
+            console.print(joined(filter(None, parts), "  "), markup=False)
         folded = fold(game, events)
         ended = Phrase("The game is in progress.") if folded.outcome is None else outcome_sentence(folded.outcome)
         ended = Names.of(game, events[0][1].names)(ended)

@@ -21,6 +21,10 @@ from referee.hints.advice import Advice, Answer, Question, answer_question
 
 _WORKER = (sys.executable, "-P", "-m", "referee.hints.process")
 _END_S = 5.0
+NICENESS = 5
+"""The process's niceness; frames have priority over hints."""
+_LEAST_NICE = 19
+"""The niceness that gives way to every other process."""
 _GONE = Phrase("the hint could not be worked out: the process for it ended")
 
 
@@ -110,15 +114,16 @@ class HintProcess:
             self._on_answer()
 
 
+def background_process(on_answer: Callable[[], object]) -> HintProcess:
+    """Return a process that leaves the machine to everything else, for questions that nobody waits for."""
+    return HintProcess(("nice", "-n", str(_LEAST_NICE - NICENESS), *_WORKER), on_answer)
+
+
 def _environment() -> dict[str, str]:
     """Return an environment in which the process finds the same packages from any working directory."""
     ours = str(Path(referee.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}
-
-
-NICENESS = 5
-"""The process's niceness; frames have priority over hints."""
 
 
 def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:

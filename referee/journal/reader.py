@@ -1,9 +1,9 @@
 """A journal that is open for reading, and what it is asked for."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from common.closeable import Closeable
 from common.phrases import either
 from engine import registry
 from engine.api import Game
+from engine.values import Player
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import read_with_log
@@ -25,7 +26,8 @@ _REQUESTS_AMONG = 5000
 class GameSummary:
     """One game of a journal: its number, the name of its rules, when it began, and how many events it has.
 
-    A ``stopped`` game was stopped before its end and may be resumed, so it has not ``ended``.
+    A ``stopped`` game was stopped before its end and may be resumed, so it has not ``ended``. ``names`` are those that
+    players gave, by side, and ``winners`` the sides that won.
     """
 
     number: int
@@ -34,6 +36,17 @@ class GameSummary:
     events: int
     ended: bool
     stopped: bool = False
+    names: Mapping[Player, str] = field(default_factory=dict)
+    winners: tuple[Player, ...] = ()
+
+
+@dataclass(frozen=True)
+class GameSpan:
+    """When a game of a journal began, and when its newest event was recorded, as ISO 8601."""
+
+    number: int
+    began: str
+    newest: str
 
 
 class JournalReader(Closeable):
@@ -70,22 +83,23 @@ class JournalReader(Closeable):
 
         Raises JournalUnreadableError if a game lacks its first event.
         """
-        summaries = []
-        for game, count in self._rows("SELECT game, count(*) FROM event GROUP BY game ORDER BY game"):
-            events = [event for _, event in self.events(game)]
-            if not events or events[0].kind is not EventKind.NEW_GAME:
-                raise JournalUnreadableError("game {game} has no beginning; the journal is damaged", game)
-            begun = events[0]
-            end: Event | None = None
-            for event in events[1:]:
-                if event.kind == EventKind.END:
-                    end = event
-                elif event.kind in STATE_CHANGING:
-                    end = None
-            stopped = end is not None and end.data.get("reason") == STOPPED
-            ended = end is not None and not stopped
-            summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended, stopped))
-        return summaries
+        first = self._events_of("SELECT min(number) FROM event GROUP BY game")
+        last_end = self._events_of("SELECT max(number) FROM event WHERE kind = ? GROUP BY game", EventKind.END)
+        kinds = sorted(STATE_CHANGING)
+        changed = f"max(CASE WHEN kind IN ({', '.join('?' * len(kinds))}) THEN number END)"
+        rows = self._rows(f"SELECT game, count(*), {changed} FROM event GROUP BY game ORDER BY game", *kinds)
+        return [_summary(game, count, first[game][1], newest, last_end.get(game)) for game, count, newest in rows]
+
+    def _events_of(self, numbers: str, *arguments: object) -> dict[int, tuple[int, Event]]:
+        """Return events by their games, of which the query finds at most one number each."""
+        with journal_faults(self.path):
+            rows = self._connection.execute(f"SELECT {COLUMNS} FROM event WHERE number IN ({numbers})", arguments)
+            return {row[1]: (check_row(row), _event_of(row)) for row in rows}
+
+    def spans(self) -> list[GameSpan]:
+        """List when each game was played, in order."""
+        rows = self._rows("SELECT game, min(wall_time), max(wall_time) FROM event GROUP BY game ORDER BY game")
+        return [GameSpan(*row) for row in rows]
 
     def beginnings(self, most: int) -> list[Event]:
         """List how the newest games began, at most ``most`` of them, the newest first."""
@@ -164,6 +178,21 @@ class JournalReader(Closeable):
                 raise JournalUnreadableError(
                     "it is damaged ({finding}): keep a copy, and give another --journal", finding
                 )
+
+
+def _summary(
+    game: int, count: int, begun: Event, last_change: int | None, last_end: tuple[int, Event] | None
+) -> GameSummary:
+    """Summarise a game by its first event, the number of its last change and its last end."""
+    if begun.kind is not EventKind.NEW_GAME:
+        raise JournalUnreadableError("game {game} has no beginning; the journal is damaged", game)
+    end = last_end[1] if last_end is not None and last_end[0] > (last_change or 0) else None
+    stopped = end is not None and end.data.get("reason") == STOPPED
+    ended = end is not None and not stopped
+    winner = end.text("winner") if end is not None and ended else None
+    winners = () if end is None or not ended else (winner,) if winner else end.texts("shared_by")
+    name = str(begun.data["game"])
+    return GameSummary(game, name, begun.wall_time, count, ended, stopped, begun.names, winners)
 
 
 def read_journal(path: Path, connect: Connect = connect) -> JournalReader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from engine.values import Announcement, Outcome, OutcomeKind, Player, Roll
 from referee.errors import FoldError
 from referee.journal.events import CLOCK, PICTURE_SUFFIXES, PRIVATE, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
-from referee.journal.reader import JournalReader
+from referee.journal.reader import GameSpan, JournalReader
 from referee.naming import Names
 
 
@@ -58,7 +59,8 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
 class PlayedGame:
     """A finished game: names by side, how it ended, and the points if the game has them.
 
-    ``resigned`` are the sides that resigned or lost on time. ``unnamed`` sides are called by their side.
+    ``resigned`` are the sides that resigned or lost on time. ``unnamed`` sides are called by their side. ``title`` is
+    the title of the rules, and ``turns`` how many turns were played.
     """
 
     names: Mapping[Player, str]
@@ -66,6 +68,8 @@ class PlayedGame:
     scores: Mapping[Player, int] = field(default_factory=dict)
     resigned: frozenset[Player] = frozenset()
     unnamed: frozenset[Player] = frozenset()
+    title: str = ""
+    turns: int = 0
 
     @property
     def winners(self) -> frozenset[Player]:
@@ -113,13 +117,24 @@ class Tally:
 class Standing:
     """The results of one name: its games, and its points in games that have them (``None`` without such games).
 
-    ``is_side`` if it is a side whose players gave no name.
+    ``is_side`` if it is a side whose players gave no name. ``streak`` is the most games won one after the other.
     """
 
     name: str
     tally: Tally
     points: int | None = None
     is_side: bool = False
+    streak: int = 0
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best of some games: what was best, in the game of this number, by whom (empty if by nobody alone)."""
+
+    value: int
+    number: int
+    title: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,41 +142,61 @@ class Results:
     """The table of some games, the best first, then the sides without a name.
 
     ``against`` are each name's games by opponent. ``left_out`` are the numbers of games that were not finished or can't
-    be read.
+    be read. ``longest`` is the game with the most turns, ``scores`` the most points of somebody with a name in each
+    kind of game that has points.
     """
 
     standings: tuple[Standing, ...] = ()
     against: Mapping[tuple[str, str], Tally] = field(default_factory=dict)
     left_out: tuple[int, ...] = ()
+    longest: Best | None = None
+    scores: tuple[Best, ...] = ()
 
 
-def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> Results:
-    """Sum up games by the names of the players, exactly as they were typed."""
+def results_of(games: Mapping[int, PlayedGame], left_out: tuple[int, ...] = ()) -> Results:
+    """Sum up games, by their numbers in order, by the names of the players, exactly as they were typed."""
     tallies: dict[str, Tally] = {}
     points: dict[str, int] = {}
     against: dict[tuple[str, str], Tally] = {}
     sides: set[str] = set()
-    for game in games:
+    running: dict[str, int] = {}
+    streaks: dict[str, int] = {}
+    scores: dict[str, Best] = {}
+    for number, game in games.items():
         sides |= game.unnamed
         for side, name in game.names.items():
             is_drawn = not game.winners or (side in game.winners and len(game.winners) > 1)
             ahead = 0 if is_drawn else 1 if side in game.winners else -1
             tallies[name] = tallies.get(name, Tally()).plus(ahead)
+            running[name] = running.get(name, 0) + 1 if ahead > 0 else 0
+            streaks[name] = max(streaks.get(name, 0), running[name])
             if side in game.scores:
                 points[name] = points.get(name, 0) + game.scores[side]
+                best = scores.get(game.title)
+                if side not in game.unnamed and (best is None or game.scores[side] > best.value):
+                    scores[game.title] = Best(game.scores[side], number, game.title, name)
         for one, other in combinations(game.names, 2):
             lead = game.lead(one, other)
             if lead is not None:
                 pair = (game.names[one], game.names[other])
                 against[pair] = against.get(pair, Tally()).plus(lead)
                 against[pair[::-1]] = against.get(pair[::-1], Tally()).plus(-lead)
-    standings = [Standing(name, tally, points.get(name), name in sides) for name, tally in tallies.items()]
+    standings = [
+        Standing(name, tally, points.get(name), name in sides, streaks[name]) for name, tally in tallies.items()
+    ]
     standings.sort(
         key=lambda each: (
             each.is_side, -each.tally.won, -each.tally.drawn, -(each.points or 0), each.tally.lost, each.name
         )
     )  # fmt: skip
-    return Results(tuple(standings), against, left_out)
+    longest = max(games.items(), key=lambda each: each[1].turns, default=None)
+    return Results(
+        tuple(standings),
+        against,
+        left_out,
+        None if longest is None else Best(longest[1].turns, longest[0], longest[1].title),
+        tuple(scores.values()),
+    )
 
 
 def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> PlayedGame | None:
@@ -180,7 +215,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     resigned = frozenset(each.player for each in said if each.kind == RESIGN and each.player is not None)
     unnamed = frozenset(side for side in playing if not names.get(side))
     called = {side: names.get(side) or side for side in playing}
-    return PlayedGame(called, folded.outcome, scores, resigned, unnamed)
+    return PlayedGame(called, folded.outcome, scores, resigned, unnamed, game.title, len(folded.turns))
 
 
 def results_in(journal: JournalReader, first: int = 1, known: KnownResults | None = None) -> Results:
@@ -189,7 +224,8 @@ def results_in(journal: JournalReader, first: int = 1, known: KnownResults | Non
     ``known`` keeps them between calls, so that only games with new events are replayed.
     """
     known = {} if known is None else known
-    games, left_out = [], []
+    games: dict[int, PlayedGame] = {}
+    left_out = []
     for number, newest in journal.newest_by_game().items():
         if number < first:
             continue
@@ -199,8 +235,36 @@ def results_in(journal: JournalReader, first: int = 1, known: KnownResults | Non
         if played is None:
             left_out.append(number)
         else:
-            games.append(played)
+            games[number] = played
     return results_of(games, tuple(left_out))
+
+
+EVENING_PAUSE = timedelta(hours=6)
+"""The pause between two games that ends an evening: longer than a meal, shorter than a night."""
+
+
+def latest_evening(spans: Sequence[GameSpan]) -> GameSpan | None:
+    """Return the first game of the latest evening: those that followed each other without a long pause.
+
+    Times that can't be read end no evening.
+
+    >>> from referee.journal.reader import GameSpan
+    >>> latest_evening([GameSpan(n, f"2026-01-0{d}T{h}+00:00", "") for n, d, h in ((1, 1, "21:00"), (2, 2, "19:00"))])
+    GameSpan(number=1, began='2026-01-01T21:00+00:00', newest='')
+    """
+    first = None
+    for span in reversed(spans):
+        if first is not None and _pause(span.newest, first.began) > EVENING_PAUSE:
+            break
+        first = span
+    return first
+
+
+def _pause(ended: str, began: str) -> timedelta:
+    try:
+        return datetime.fromisoformat(began) - datetime.fromisoformat(ended)
+    except (ValueError, TypeError):
+        return timedelta()
 
 
 def _result_of(events: list[tuple[int, Event]]) -> PlayedGame | None:
@@ -315,12 +379,13 @@ def _file_part(text: str) -> str:
 
 @dataclass(frozen=True)
 class EventLine:
-    """One event as a line: its number, when it was accepted, its kind and a sentence."""
+    """One event as a line: its number, when it was accepted, its kind and a sentence; of a turn, its notation, too."""
 
     number: int
     wall_time: str
     kind: str
     sentence: str
+    notation: str = ""
 
 
 class EventDescriber:
@@ -341,6 +406,11 @@ class EventDescriber:
         """The number of the event that was described last, 0 before the first."""
         return self._folded.last_event
 
+    @property
+    def folded(self) -> Folded[Any]:
+        """The fold after the event that was described last."""
+        return self._folded
+
     def describe(self, number: int, event: Event) -> EventLine:
         """Describe the next event; one that only keeps the clock running has no sentence. Raises FoldError."""
         before, self._folded = self._folded, fold_next(self._game, self._folded, number, event)
@@ -349,7 +419,8 @@ class EventDescriber:
         told = self._names(sentence)
         if event.kind == EventKind.NEW_GAME:
             self._names = Names.of(self._game, event.names)
-        return EventLine(number, event.wall_time, event.kind, told)
+        notation = str(event.data["turn"]) if event.kind == EventKind.TURN else ""
+        return EventLine(number, event.wall_time, event.kind, told, notation)
 
 
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
@@ -382,7 +453,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 else Phrase("the set-up is accepted; it is open who starts")
             )
         case EventKind.TURN:
-            return Phrase("{turn}  {described}", data["turn"], step_sentence(game, before.states, after.steps[-1]))
+            return step_sentence(game, before.states, after.steps[-1])
         case EventKind.ROLLED:
             return Phrase("{roll} was rolled", data["roll"])
         case EventKind.ANNOUNCED:

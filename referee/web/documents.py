@@ -5,7 +5,7 @@ Those of the table are built once and shared by all viewers. Turns may be typed 
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from common.phrases import Phrase, capitalized
+from common.phrases import Phrase, as_sentence, capitalized, with_minus
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game, Tapped, tapped
 from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
-from engine.values import Player
+from engine.values import Outcome, OutcomeKind, Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.commands.entries import before_roll
@@ -124,6 +124,32 @@ class AskedDocument(Document):
     words: str
 
 
+class SumDocument(Document):
+    """A player's final score: the parts it adds up from, other than 0, each with its points; whether the player won.
+
+    ``total`` is null in a game without points.
+    """
+
+    id: str
+    name: str
+    won: bool
+    total: int | None
+    parts: tuple[tuple[str, int], ...]
+
+
+class EndDocument(Document):
+    """How a game ended: who won (several share a win, none if it was ``drawn`` or has no winner), why, and the score.
+
+    ``standing`` is a line for games whose score is not a number, such as towers by colour.
+    """
+
+    winners: tuple[str, ...]
+    drawn: bool
+    reason: str
+    sums: tuple[SumDocument, ...]
+    standing: str
+
+
 class TableDocument(Document):
     """Everything a screen shows about the table.
 
@@ -134,7 +160,7 @@ class TableDocument(Document):
     score. ``you`` is the side whose device the document is for, null for everybody's; ``your_turn`` tells that player
     so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
     a person may do now. Before the set-up, ``start`` is the text of the position that is to be set up, and ``wrong``
-    are the places that certainly look different; empty afterwards.
+    are the places that certainly look different; empty afterwards. ``end`` is there once the game is over.
     """
 
     version: int
@@ -162,10 +188,14 @@ class TableDocument(Document):
     deeds: tuple[str, ...]
     start: str
     wrong: tuple[str, ...]
+    end: EndDocument | None
 
 
 class EventDocument(Document):
-    """An event of the journal; ``evidence`` names its pictures, ``by`` is the person who entered it, if any."""
+    """An event of the journal; ``evidence`` names its pictures, ``by`` is the person who entered it, if any.
+
+    ``turn`` counts the turns so far if the event is one. An ``undone`` event was taken back later.
+    """
 
     number: int
     kind: str
@@ -174,29 +204,47 @@ class EventDocument(Document):
     sentence: str
     wall_time: str
     evidence: tuple[str, ...]
+    turn: int | None = None
+    undone: bool = False
 
 
 class HistoryDocument(Document):
-    """A game's events, in order."""
+    """A game's events, in order, and the names that its players gave. ``over`` says whether it has ended."""
 
     game: str
     title: str
     number: int
+    names: tuple[str, ...]
+    over: bool
     events: tuple[EventDocument, ...]
 
 
 class PositionDocument(Document):
-    """The table after an event; the numbers of the game's first event, and of those before and after this one."""
+    """The table after an event; the numbers of the game's first event, and of those before and after this one.
+
+    ``film`` are the events that changed the table and were not taken back.
+    """
 
     event: EventDocument
     first: int
     before: int | None
     after: int | None
+    film: tuple[int, ...]
     table: TableDocument
 
 
+class KeptPlayerDocument(Document):
+    """A player who gave a name, and whether they won."""
+
+    name: str
+    won: bool
+
+
 class KeptGameDocument(Document):
-    """A game of the journal; ``began`` is ISO 8601 UTC. A ``stopped`` game has not ``ended``, as it may be resumed."""
+    """A game of the journal; ``began`` is ISO 8601 UTC. A ``stopped`` game has not ``ended``, as it may be resumed.
+
+    ``players`` are those who gave a name, and ``winners`` the sides that won.
+    """
 
     number: int
     name: str
@@ -205,6 +253,8 @@ class KeptGameDocument(Document):
     events: int
     ended: bool
     stopped: bool
+    players: tuple[KeptPlayerDocument, ...]
+    winners: tuple[str, ...]
 
 
 class GamesDocument(Document):
@@ -426,7 +476,55 @@ def table_document(
         deeds=deeds(game, snapshot, hints_allowed=hints_allowed),
         start=snapshot.start,
         wrong=snapshot.wrong,
+        end=None if snapshot.outcome is None else _end(game, snapshot, snapshot.outcome, say),
     )
+
+
+_OVER = "The game is over."
+"""A line of the standing that says nothing more."""
+
+
+def _end(game: Game[Any, Any], snapshot: TableSnapshot, outcome: Outcome, say: Say) -> EndDocument:
+    """Describe how the game ended. Who was first comes first; players with as many points stay in their order."""
+    tell = Names.on_screen(game, snapshot.names).telling(say)
+    winners = outcome.shared_by or ((outcome.winner,) if outcome.winner else ())
+    players = _players(game, snapshot, say, tell)
+    parts = _parts_of_scores(game, snapshot)
+    sums = [
+        SumDocument(
+            id=each.id,
+            name=each.name,
+            won=each.id in winners,
+            total=each.score,
+            parts=tuple((say(name), points) for name, points in parts.get(each.id, {}).items() if points),
+        )
+        for each in sorted(players, key=lambda each: (each.id not in winners, -(each.score or 0)))
+    ]
+    standing = () if not snapshot.states or snapshot.scores else game.notation.standing(snapshot.states[0])
+    reason = as_sentence(with_minus(outcome.reason)) if outcome.winner else outcome_sentence(outcome)
+    return EndDocument(
+        winners=tuple(each.name for each in players if each.id in winners),
+        drawn=not winners and outcome.kind is OutcomeKind.RESULT,
+        reason=tell(reason),
+        sums=tuple(sums),
+        standing=next((tell(line) for line in standing if line != _OVER), ""),
+    )
+
+
+def _parts_of_scores(game: Game[Any, Any], snapshot: TableSnapshot) -> dict[str, Mapping[str, int]]:
+    """Return what each player's score adds up from; nothing for a score that is not the sum of its sheet."""
+    found: dict[str, Mapping[str, int]] = {}
+    if game.points_of_sheet is None:
+        return found
+    for player, score in snapshot.scores.items():
+        own = {place: look for place, look in snapshot.appearance.items() if place.startswith(f"{player}.")}
+        try:
+            parts = game.points_of_sheet(own)
+        except EngineError:
+            continue
+        if len(parts) > 1 and sum(parts.values()) == score:
+            found[player] = parts
+    return found
 
 
 def _next(game: Game[Any, Any], snapshot: TableSnapshot) -> str:

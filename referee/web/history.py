@@ -4,7 +4,7 @@ Each request opens the journal for reading, so nothing here depends on the sessi
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 from typing import Any
@@ -18,10 +18,21 @@ from engine.api import Game
 from engine.errors import EngineError
 from referee.commands.entries import players_with, withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
+from referee.hints.chances import ChanceFinder, SourceMaker, has_chances, largest_swings, played_turns
+from referee.hints.process import background_process
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
-from referee.journal.results import KnownResults, Results, event_lines, last_played_sentence, make_record, results_in
+from referee.journal.results import (
+    EventDescriber,
+    EventLine,
+    KnownResults,
+    Results,
+    last_played_sentence,
+    latest_evening,
+    make_record,
+    results_in,
+)
 from referee.languages import screen_sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
@@ -31,6 +42,10 @@ from referee.web import documents
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""
+_FOLLOWED = 3
+"""Games kept as they were followed: the one at the table, and two that are replayed."""
+_STEPS = frozenset({EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED, EventKind.CORRECTION})
+_SHOWN = _STEPS | {EventKind.SET_UP, EventKind.END}
 _PICTURES = frozenset({"image/png", "image/jpeg"})
 
 
@@ -46,29 +61,144 @@ class TallyDocument(documents.Document):
 
 
 class StandingDocument(documents.Document):
-    """One player's standing; ``points`` is null if none of the games has points."""
+    """One player's standing; ``points`` is null if none of the games has points.
+
+    ``is_side`` if it is a side whose players gave no name. ``streak`` is the most games won one after the other.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 
     name: str
     tally: TallyDocument
     points: int | None
+    is_side: bool
+    streak: int
 
 
 class MeetingDocument(documents.Document):
-    """One player's results against another."""
+    """One player's results against another; ``is_side`` if one of them is a side whose players gave no name."""
 
     one: str
     other: str
     tally: TallyDocument
+    is_side: bool
+
+
+class BestDocument(documents.Document):
+    """The best of some games: what was best, in which game, and by whom if by one player."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    value: int
+    number: int
+    title: str
+    name: str
 
 
 class ResultsDocument(documents.Document):
-    """The standings, best player first; ``left_out`` are the numbers of unfinished games."""
+    """The standings, best player first; ``left_out`` are the numbers of unfinished games.
+
+    ``longest`` is the game with the most turns, ``scores`` the most points in each kind of game that has them.
+    """
 
     standings: tuple[StandingDocument, ...]
     meetings: tuple[MeetingDocument, ...]
     left_out: tuple[int, ...]
+    longest: BestDocument | None
+    scores: tuple[BestDocument, ...]
+
+
+class SwingDocument(documents.Document):
+    """A turn that changed the chances much, its event, and its player's chances before and after, 0 to 1."""
+
+    event: int
+    turn: int
+    sentence: str
+    player: str
+    before: float
+    after: float
+
+
+class ChancesDocument(documents.Document):
+    """The chances of winning of ``player``, 0 to 1, before each turn and at the end, as far as they are known.
+
+    Each position was searched for ``seconds``. ``swings`` are the turns that changed the chances most, once all of the
+    ``wanted`` chances are known. With dice, a turn's swing includes the roll that follows.
+    """
+
+    player: str
+    other: str
+    values: tuple[float, ...]
+    wanted: int
+    seconds: float
+    has_dice: bool
+    swings: tuple[SwingDocument, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all chances are known."""
+        return len(self.values) == self.wanted
+
+
+class Followed:
+    """A game of the journal, described and folded once, event by event, as it goes on."""
+
+    def __init__(self, game: Game[Any, Any], number: int) -> None:
+        self.game = game
+        self.number = number
+        self.events: list[tuple[int, Event]] = []
+        self.lines: list[EventLine] = []
+        self.folds: dict[int, Folded[Any]] = {}
+        """The fold after each event, by its number."""
+        self.turns: dict[int, int] = {}
+        """How many turns there were, by the number of the event that is the last of them."""
+        self.undone: set[int] = set()
+        """The numbers of the events that were taken back."""
+        self._counting: list[tuple[int, EventKind]] = []
+        """The events of the fold's steps: its number and its kind."""
+        self._describer = EventDescriber(game)
+
+    @property
+    def folded(self) -> Folded[Any]:
+        """The fold after the newest event."""
+        return self._describer.folded
+
+    @property
+    def film(self) -> tuple[int, ...]:
+        """The numbers of the events that changed the table and were not taken back, and of the end."""
+        return tuple(
+            number
+            for number, event in self.events
+            if event.kind in _SHOWN
+            and number not in self.undone
+            and (event.kind != EventKind.END or self._is_last(number))
+        )
+
+    def _is_last(self, number: int) -> bool:
+        return self.folded.is_ended and number > (self._counting[-1][0] if self._counting else 0)
+
+    def follow(self, events: Sequence[tuple[int, Event]]) -> None:
+        """Go on with the game's events, of which the first are known; raises FoldError."""
+        for number, event in events[len(self.events) :]:
+            line = self._describer.describe(number, event)
+            self.events.append((number, event))
+            # Events that only keep the clock running are for the fold alone.
+            if event.kind != EventKind.CLOCK or "sentence" in event.data:
+                self.lines.append(line)
+            self.folds[number] = self._describer.folded
+            self._count(number, event.kind)
+
+    def _count(self, number: int, kind: EventKind) -> None:
+        if kind == EventKind.TAKE_BACK:
+            while self._counting:
+                undone, undone_kind = self._counting.pop()
+                self.undone.add(undone)
+                if undone_kind != EventKind.CORRECTION:
+                    break
+        elif kind in _STEPS and self.folded.steps:
+            self._counting.append((number, kind))
+        if kind == EventKind.TURN:
+            self.turns[number] = len(self.folded.turns)
 
 
 class History:
@@ -77,9 +207,12 @@ class History:
     They raise HTTPException if there is no journal, or if the journal lacks what was requested.
     """
 
-    def __init__(self, port: TablePort) -> None:
+    def __init__(self, port: TablePort, make_source: SourceMaker = background_process) -> None:
         self._port = port
+        self._chances = ChanceFinder(make_source)
         self._lock = threading.Lock()
+        self._followed: dict[int, Followed] = {}
+        """By game; the one that was asked for last comes last."""
         self._cached: dict[tuple[int, str], tuple[int, documents.HistoryDocument]] = {}
         """By game and language: the number of the game's newest event at that time, and its history."""
         self._totals = threading.Lock()
@@ -95,38 +228,59 @@ class History:
 
     def of_game(self, number: int | None, language: str = "en") -> documents.HistoryDocument:
         """List a game's events; ``None`` means the latest game."""
-        with self._open_journal() as journal:
-            chosen = journal.latest_game() if number is None else number
-            if chosen is None:
-                raise HTTPException(404, Phrase("No game has begun yet."))
-            # Many screens ask at once; the lock lets the later ones reuse the first one's answer.
-            with self._lock:
-                return self._of_game(journal, chosen, language)
+        # Many screens ask at once; the lock lets the later ones reuse the first one's answer.
+        with self._open_journal() as journal, self._lock:
+            return self._of_game(journal, self._follow(journal, number), language)
 
-    def _of_game(self, journal: JournalReader, number: int, language: str) -> documents.HistoryDocument:
+    def _follow(self, journal: JournalReader, number: int | None) -> Followed:
+        """Return a game, with its newest events."""
+        chosen = journal.latest_game() if number is None else number
+        if chosen is None:
+            raise HTTPException(404, Phrase("No game has begun yet."))
+        followed = self._followed.pop(chosen, None)
+        if followed is None or followed.events[-1][0] != journal.newest_of(chosen):
+            game, events = events_of_game(journal, chosen)
+            followed = followed or Followed(game, chosen)
+            followed.follow(events)
+        self._followed[chosen] = followed
+        while len(self._followed) > _FOLLOWED:
+            del self._followed[next(iter(self._followed))]
+        return followed
+
+    def _of_game(self, journal: JournalReader, followed: Followed, language: str) -> documents.HistoryDocument:
+        number, game, newest = followed.number, followed.game, followed.events[-1][0]
         kept = self._cached.get((number, language))
-        if kept is not None and kept[0] == journal.newest_of(number):
+        if kept is not None and kept[0] == newest:
             return kept[1]
-        game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
+        names = followed.events[0][1].names
         say = screen_sentences(language)
-        tell = Names.on_screen(game, events[0][1].names).telling(say)
-        by_number = dict(events)
+        tell = Names.on_screen(game, names).telling(say)
+        by_number = dict(followed.events)
         lines = tuple(
             documents.EventDocument(
                 number=line.number,
                 kind=line.kind,
                 player=by_number[line.number].text("player"),
                 by=by_number[line.number].text("by"),
-                sentence=(say if line.kind == EventKind.NEW_GAME else tell)(_in_words(line.sentence)),
+                sentence=(say if line.kind == EventKind.NEW_GAME else tell)(line.sentence),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
+                turn=followed.turns.get(line.number),
+                undone=line.number in followed.undone,
             )
-            for line in event_lines(game, events)
+            for line in followed.lines
         )
-        document = documents.HistoryDocument(game=game.name, title=game.title, number=number, events=lines)
+        document = documents.HistoryDocument(
+            game=game.name,
+            title=game.title,
+            number=number,
+            names=tuple(filter(None, names.values())),
+            over=followed.folded.outcome is not None and not followed.folded.stopped,
+            events=lines,
+        )
         self._cached = {key: value for key, value in self._cached.items() if key[0] == number}
-        self._cached[number, language] = events[-1][0], document
+        self._cached[number, language] = newest, document
         return document
 
     def position(self, event_number: int, language: str = "en") -> documents.PositionDocument:
@@ -135,22 +289,60 @@ class History:
             number = journal.game_of(event_number)
             if number is None:
                 raise HTTPException(404, Phrase("There is no event {event_number}.", event_number))
-            game, events = events_of_game(journal, number)
-            folded = fold(game, [each for each in events if each[0] <= event_number])
             with self._lock:
-                history = self._of_game(journal, number, language)
+                followed = self._follow(journal, number)
+                history = self._of_game(journal, followed, language)
+                film, folded = followed.film, followed.folds[event_number]
         numbers = [each.number for each in history.events]
         if event_number not in numbers:
             raise HTTPException(404, Phrase("Event {event_number} only keeps the clock running.", event_number))
         index = numbers.index(event_number)
-        versioned = VersionedSnapshot(event_number, _snapshot(game, number, events[0][1], folded))
         return documents.PositionDocument(
             event=history.events[index],
             first=numbers[0],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
-            table=documents.table_document(game, versioned, hints_allowed=False, say=screen_sentences(language)),
+            film=film,
+            table=_table_then(followed, folded, language),
         )
+
+    def chances(self, number: int, language: str = "en") -> ChancesDocument | None:
+        """Return what is known of the chances in a finished game, and go on finding them; ``None`` for other games."""
+        with self._open_journal() as journal, self._lock:
+            followed = self._follow(journal, number)
+            history = self._of_game(journal, followed, language)
+        game, folded = followed.game, followed.folded
+        if not (history.over and has_chances(game)):
+            return None
+        found = self._chances.of(game, number, folded)
+        turns = [event for event in history.events if event.turn is not None and not event.undone]
+        players = _table_then(followed, folded, language).players
+        called = {player.id: player.name for player in players}
+        swings = largest_swings(game, played_turns(game, folded), found) if found.is_complete else ()
+        return ChancesDocument(
+            player=called[game.players[0]],
+            other=called[game.players[1]],
+            values=found.values,
+            wanted=found.wanted,
+            seconds=found.seconds,
+            has_dice=game.dice is not None,
+            swings=tuple(
+                SwingDocument(
+                    event=turns[each.turn].number,
+                    turn=each.turn + 1,
+                    sentence=turns[each.turn].sentence,
+                    player=called[each.player],
+                    before=each.before,
+                    after=each.after,
+                )
+                for each in swings
+            ),
+        )
+
+    def last_position(self, number: int, language: str = "en") -> documents.PositionDocument:
+        """Show the table at the end of a game, or as it is now."""
+        history = self.of_game(number, language)
+        return self.position(history.events[-1].number, language)
 
     def states_before_seen_roll(self) -> tuple[Any, ...]:
         """Return the belief before the current roll if the camera read it, so that a person can still correct it."""
@@ -210,6 +402,12 @@ class History:
                 kept[first] = results_document(results_in(journal, first, self._known))
             return kept[first]
 
+    def latest_evening(self) -> tuple[int, str]:
+        """Return the number of the first game of the latest evening, and when it began; 1 and nothing without games."""
+        with self._open_journal() as journal:
+            first = latest_evening(journal.spans())
+            return (1, "") if first is None else (first.number, first.began)
+
     def record(self, number: int | None) -> tuple[str, str]:
         """Return a kept game's kind, such as ``diaballik``, and its text as a game record."""
         with self._open_journal() as journal:
@@ -233,14 +431,10 @@ class History:
             raise HTTPException(503, Phrase("The journal can't be read. `./run doctor` says why.")) from error
 
 
-def _in_words(sentence: str) -> str:
-    """Return what an event's line says in words, without a turn's notation."""
-    parts = sentence.parts if isinstance(sentence, Phrase) else {}
-    return parts.get("described") or sentence
-
-
 def _games_document(journal: JournalReader) -> documents.GamesDocument:
-    titles = {name: registry.load(name).title for name in registry.games()}
+    kept = journal.games()
+    # A game that is not played here takes a second to load.
+    titles = {name: registry.load(name).title for name in {game.name for game in kept} & set(registry.games())}
     return documents.GamesDocument(
         games=tuple(
             documents.KeptGameDocument(
@@ -251,13 +445,26 @@ def _games_document(journal: JournalReader) -> documents.GamesDocument:
                 events=game.events,
                 ended=game.ended,
                 stopped=game.stopped,
+                players=tuple(
+                    documents.KeptPlayerDocument(name=name, won=side in game.winners)
+                    for side, name in game.names.items()
+                    if name
+                ),
+                winners=game.winners,
             )
-            for game in journal.games()
+            for game in kept
         )
     )
 
 
-def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> TableSnapshot:
+def _table_then(followed: Followed, folded: Folded[Any], language: str) -> documents.TableDocument:
+    """Return the table as it was when this was the fold."""
+    game, begun = followed.game, followed.events[0][1]
+    versioned = VersionedSnapshot(folded.last_event, snapshot_of(game, followed.number, begun, folded))
+    return documents.table_document(game, versioned, hints_allowed=False, say=screen_sentences(language))
+
+
+def snapshot_of(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> TableSnapshot:
     """Return the snapshot a screen would have shown then, as far as the events record it."""
     state = folded.states[0] if folded.states else None
     return TableSnapshot(
@@ -280,13 +487,20 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
 
 def results_document(results: Results) -> ResultsDocument:
     """Write results as a document. Each pair of players appears once, the better player first."""
-    pairs = combinations([each.name for each in results.standings], 2)
+    pairs = combinations(results.standings, 2)
     return ResultsDocument(
         standings=tuple(StandingDocument.model_validate(each) for each in results.standings),
         meetings=tuple(
-            MeetingDocument(one=one, other=other, tally=TallyDocument.model_validate(results.against[one, other]))
+            MeetingDocument(
+                one=one.name,
+                other=other.name,
+                tally=TallyDocument.model_validate(results.against[one.name, other.name]),
+                is_side=one.is_side or other.is_side,
+            )
             for one, other in pairs
-            if (one, other) in results.against
+            if (one.name, other.name) in results.against
         ),
         left_out=results.left_out,
+        longest=None if results.longest is None else BestDocument.model_validate(results.longest),
+        scores=tuple(BestDocument.model_validate(each) for each in results.scores),
     )

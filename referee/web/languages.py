@@ -19,6 +19,8 @@ from referee.web.files import KeptAddresses, page_files
 
 _TIME_FORMS: Mapping[str, str] = MappingProxyType({"en": "%Y-%m-%d %H:%M", "de": "%d.%m.%Y, %H:%M"})
 """How each language writes a date with its time, for ``strftime``."""
+DAY_FORMS: Mapping[str, str] = MappingProxyType({"en": "%Y-%m-%d", "de": "%d.%m.%Y"})
+_HOUR_FORM = "%H:%M"
 COOKIE = "language"
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -69,6 +71,8 @@ def templates(language: str) -> Environment:
     environment.filters["said"] = say
     environment.filters["said_name"] = partial(say_name, say=say)
     environment.filters["local_time"] = partial(local_time, form=_TIME_FORMS[language])
+    environment.filters["local_day"] = partial(local_time, form=DAY_FORMS[language])
+    environment.filters["local_hour"] = partial(local_time, form=_HOUR_FORM)
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment
 

@@ -47,6 +47,7 @@ from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.files import page_files
+from referee.web.game_pages import GamePages
 from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
 from referee.web.languages import Site, language_of
 from referee.web.new_game import NewGamePage
@@ -77,6 +78,7 @@ def create_app(port: TablePort, access: Access) -> Starlette:
             *(endpoint.route for endpoint in Api(services).endpoints),
             *views.Pages(services).routes(),
             *NewGamePage(services).routes(),
+            *GamePages(services).routes(),
             *OwnerPages(services).routes(),
         ],
         access,

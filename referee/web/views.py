@@ -18,7 +18,6 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from common.findings import Finding
 from common.phrases import Phrase
-from engine.registry import load
 from engine.support.looks import Look
 from engine.support.players import RESIGN
 from engine.values import Announcement
@@ -32,8 +31,8 @@ from referee.web.documents import TableDocument, turns_document
 from referee.web.drawing.small import draw_look
 from referee.web.drawing.table import EDGES
 from referee.web.files import page_files
-from referee.web.fragments import kind_names, picture_words
-from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
+from referee.web.fragments import kind_names
+from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
 
 _SAID = "said"
@@ -54,14 +53,10 @@ class Pages:
         """Return the pages' routes. They expect the caller's PageSession in ``request.state.session``."""
         return (
             Guarded("/", self._table, Role.LOOK, name="table"),
-            Guarded("/history", self._history, Role.LOOK),
-            Guarded("/history/{number:number}", self._position, Role.LOOK),
             Guarded("/correct", self._correct, Role.PLAY),
             Guarded("/enter", self._enter, Role.PLAY),
             Guarded("/ending", self._ending, Role.PLAY),
             Guarded("/take-back", self._take_back, Role.PLAY),
-            Guarded("/games", self._games, Role.LOOK),
-            Guarded("/results", self._results, Role.LOOK),
             Guarded("/do", self._do, Role.LOOK, methods=["POST"]),
             Guarded("/pair", self._pair, Role.NOBODY, name="pair"),
             Guarded("/offline", self._offline, Role.NOBODY),
@@ -76,19 +71,6 @@ class Pages:
         words = await run_in_threadpool(self._services.parts.words, self._document(request), language, session)
         words |= {"legend": [(EDGES[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
         return self._render(request, "table", words)
-
-    async def _history(self, request: Request) -> Response:
-        history = await run_in_threadpool(
-            self._services.history.of_game, _number(request, "game"), language_of(request)
-        )
-        return self._render(request, "history", {"history": history, "game": load(history.game)})
-
-    async def _position(self, request: Request) -> Response:
-        number, language = request.path_params["number"], language_of(request)
-        position = await run_in_threadpool(self._services.history.position, number, language)
-        pictures = [(name, picture_words(name, language)) for name in position.event.evidence]
-        game = load(position.table.game.name)
-        return self._render(request, "position", {"position": position, "pictures": pictures, "game": game})
 
     async def _correct(self, request: Request) -> Response:
         document, newest = self._document(request), self._services.port.snapshots.newest
@@ -139,15 +121,6 @@ class Pages:
         words = {"document": document, "asks": asks, "taken_back": told}
         return self._render(request, "take_back", words)
 
-    async def _games(self, request: Request) -> Response:
-        kept = await run_in_threadpool(self._services.history.games)
-        return self._render(request, "games", {"games": kept.games})
-
-    async def _results(self, request: Request) -> Response:
-        first = _number(request, "first") or 1
-        results = await run_in_threadpool(self._services.history.results, first)
-        return self._render(request, "results", {"results": results, "first": first})
-
     async def _pair(self, request: Request) -> Response:
         return self._render(request, "pair", {})
 
@@ -173,11 +146,6 @@ class Pages:
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})
-
-
-def _number(request: Request, name: str) -> int | None:
-    """Return a number from the query string, ``None`` if it is missing or isn't a number."""
-    return number_in(request.query_params.get(name, ""), 9)
 
 
 def redirect_saying(path: str, words: str) -> Response:

@@ -244,7 +244,12 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
             Phrase("the circled digits on {names} make no combinations that may stand on one sheet", names)
         )
     points = Sheet("".join(cells), loops).points(options_from(None).x_counts_above_line)
-    return {name.replace("_", " "): value for name, value in points._asdict().items()}
+    return {
+        Phrase("combinations"): points.combinations,
+        Phrase("full columns"): points.full_columns,
+        Phrase("full lines"): points.full_lines,
+        Phrase("game over lines"): points.game_over_lines,
+    }
 
 
 explain = explain_change

@@ -9,7 +9,8 @@ import { movePieces } from "./moving.js";
 import { rollByTapping } from "./rolling.js";
 import { keepSettings } from "./settings.js";
 import { playSounds } from "./sounds.js";
-import { stepThrough } from "./steps.js";
+import { sendPictures } from "./picture.js";
+import { awaitWork, stepThrough } from "./steps.js";
 import { playByTapping } from "./tapping.js";
 import { speak } from "./voice.js";
 import { fillWall, foldMenu } from "./wall.js";
@@ -33,6 +34,8 @@ if (view === "table") {
 if (view === "correct") chooseSquares();
 if (view === "enter") offerTurns();
 if (view === "position") stepThrough();
+if (view === "game") awaitWork();
+sendPictures();
 // Who isn't paired has nothing to follow, and a page that only says something stays.
 if (view !== "pair" && view !== "words") follow();
 navigator.serviceWorker?.register("/service-worker.js").catch(() => {

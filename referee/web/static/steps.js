@@ -1,80 +1,118 @@
-// Steps through a game's history in place: by the buttons, by arrow keys, or by itself at a chosen speed.
-import { draw, showEvidence } from "./table.js";
-import { word } from "./words.js";
+// Shows a game as a film: each step is the page of its position, of which the table and its words are taken over.
+import { morph } from "./morph.js";
+import { animateMoves } from "./moving.js";
+
+const KEPT = ["board", "then", "evidence"];
+const parser = new DOMParser();
+
+async function pageOf(address) {
+  const answer = await fetch(address).catch(() => null);
+  return answer?.ok ? parser.parseFromString(await answer.text(), "text/html") : null;
+}
+
+// Changes these elements into those of another page.
+function takeOver(page, ids) {
+  for (const id of ids) morph(document.getElementById(id), page.getElementById(id).outerHTML);
+}
 
 export function stepThrough() {
   const steps = document.getElementById("steps");
-  const part = (name) => steps.querySelector(`[data-part="${name}"]`);
-  const links = { before: steps.querySelector('[data-step="before"]'), after: steps.querySelector('[data-step="after"]') };
-  const replay = steps.querySelector("button[data-replay]");
-  const pace = steps.querySelector("input");
-  const words = { go: replay.textContent, stop: replay.dataset.stop };
-  let timer = null;
-  let isBusy = false;
+  const film = steps.dataset.film.split(" ").filter(Boolean).map(Number);
+  const range = steps.querySelector("[type=range]");
+  const speed = steps.querySelector("select");
+  const ways = document.getElementById("ways");
+  const play = ways.querySelector("[data-play]");
+  const words = { play: play.textContent, stop: play.dataset.stop };
+  const pages = new Map();
+  let at = Number(steps.dataset.at);
+  let isPlaying = false;
+  let timer;
 
-  const show = async (number, keep) => {
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      const answer = await fetch(`/api/history/${number}`);
-      if (answer.ok) showPosition(await answer.json(), number, keep);
-      else stop();
-    } catch (error) {
-      // Without a network; the banner says so.
-      if (!(error instanceof TypeError)) throw error;
-      stop();
-    } finally {
-      isBusy = false;
-    }
+  // A page is fetched once while it is near.
+  const fetched = (index) => {
+    if (!pages.has(index)) pages.set(index, pageOf(`/history/${film[index]}`));
+    for (const kept of pages.keys()) if (Math.abs(kept - index) > 3) pages.delete(kept);
+    return pages.get(index);
   };
-  const showPosition = (position, number, keep) => {
-    draw(document.getElementById("board"), position.table.board);
-    part("sentence").textContent = position.event.sentence;
-    showEvidence(part("evidence"), position.event.evidence.map((name) => {
-      const [when, place] = name.split(/-(.*)/s);
-      return [`/api/evidence/${number}/${name}`, place && word(when, { place }) || name];
-    }));
-    part("scores").replaceChildren(
-      ...position.table.scores.map((line) => Object.assign(document.createElement("li"), { textContent: line })),
-    );
-    for (const way of ["before", "after"]) {
-      if (position[way] === null) links[way].removeAttribute("href");
-      else links[way].href = `/history/${position[way]}`;
-    }
-    steps.dataset.number = number;
-    if (keep) history.pushState(number, "", `/history/${number}`);
-    if (timer !== null) timer = links.after.hasAttribute("href") ? setTimeout(() => step("after"), pace.value * 1000) : stop();
+  const tell = () => {
+    play.textContent = isPlaying ? words.stop : words.play;
+    range.value = at;
   };
-  // From the newest event the replay goes back to the first.
-  const replayOn = () => step("after") || show(Number(steps.dataset.first), true);
-  const step = (way) => links[way].hasAttribute("href") && show(Number(links[way].pathname.split("/").pop()), true);
   const stop = () => {
     clearTimeout(timer);
-    timer = null;
-    replay.textContent = words.go;
-    return null;
+    isPlaying = false;
+    tell();
+  };
+  const show = async (index) => {
+    clearTimeout(timer);
+    const isOn = index > at;
+    at = Math.min(Math.max(index, 0), film.length - 1);
+    const wanted = at;
+    tell();
+    const page = await fetched(wanted);
+    // Another step was chosen meanwhile.
+    if (wanted !== at) return;
+    // Without a network; the banner says so.
+    if (!page) {
+      pages.delete(wanted);
+      return stop();
+    }
+    takeOver(page, KEPT);
+    // Backwards nothing moves as it did on the table.
+    if (isOn) animateMoves(document.getElementById("board"));
+    for (const way of ["prev", "next"]) {
+      const href = page.querySelector(`#ways [rel=${way}]`).getAttribute("href");
+      const link = ways.querySelector(`[rel=${way}]`);
+      if (href) link.setAttribute("href", href);
+      else link.removeAttribute("href");
+    }
+    steps.dataset.at = at;
+    // The film is one place in the browser's history.
+    history.replaceState(null, "", `/history/${film[at]}`);
+    if (!isPlaying) return;
+    if (at === film.length - 1) return stop();
+    fetched(at + 1);
+    timer = setTimeout(() => show(at + 1), speed.value * 1000);
+  };
+  const begin = () => {
+    isPlaying = true;
+    // From the end it begins again.
+    show(at === film.length - 1 ? 0 : at);
+  };
+  const move = (by) => {
+    stop();
+    show(at + by);
   };
 
-  for (const way of ["before", "after"]) {
-    links[way].addEventListener("click", (event) => {
-      event.preventDefault();
-      stop();
-      step(way);
-    });
-  }
+  if (!film.length) return;
+  ways.addEventListener("click", (event) => {
+    const link = event.target.closest("a[rel]");
+    if (!link) return;
+    event.preventDefault();
+    if (link.hasAttribute("href")) move(link.rel === "next" ? 1 : -1);
+  });
+  range.addEventListener("input", () => move(range.value - at));
+  play.addEventListener("click", () => (isPlaying ? stop() : begin()));
   document.addEventListener("keydown", (event) => {
     if (event.target.matches("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
-    const way = { ArrowLeft: "before", ArrowRight: "after" }[event.key];
-    if (!way) return;
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
     event.preventDefault();
-    stop();
-    step(way);
+    move(by);
   });
-  addEventListener("popstate", ({ state }) => show(state ?? Number(location.pathname.split("/").pop()), false));
-  steps.querySelectorAll("[data-replay]").forEach((each) => (each.hidden = false));
-  replay.addEventListener("click", () => {
-    if (timer !== null) return stop();
-    replay.textContent = words.stop;
-    timer = setTimeout(replayOn, 0);
-  });
+  for (const part of [play, ...steps.querySelectorAll(".scrub")]) part.hidden = false;
+  tell();
+  if (location.hash === "#film") begin();
+}
+
+// While something is worked out, the page is looked at again every second.
+export function awaitWork() {
+  const work = document.querySelector("[data-working]");
+  if (!work) return;
+  setTimeout(async () => {
+    const page = await pageOf(location.href);
+    const fresh = page?.getElementById(work.id);
+    if (fresh) work.replaceWith(document.adoptNode(fresh));
+    awaitWork();
+  }, 1000);
 }

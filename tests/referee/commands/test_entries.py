@@ -102,7 +102,7 @@ def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: KeptGame) -> N
     assert folded.outcome is not None
     assert folded.outcome.winner == "p2"
     told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
-    assert told[2:5] == ["5 was rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
+    assert told[2:5] == ["5 was rolled", "p3 leaves the die.", "p2 keeps the die."]
     written = make_record(HARVEST, harvest.events)
     assert records.read(records.write(written)) == records.read(records.write(written))
     assert records.replay(records.read(records.write(written))).states[-1] == folded.states[0]

@@ -127,7 +127,7 @@ def test_the_journal_keeps_sides_and_a_reply_has_names(new_journal: Callable[[],
     assert told == [
         "Diaballik; black is Ann, white is Ben",
         "the set-up is accepted; Ann starts",
-        "a1-a2  Ann moves a1 to a2.",
+        "Ann moves a1 to a2.",
     ]
     assert "Ann moves" not in str([event.data for _, event in journal.events()])
 
@@ -202,8 +202,8 @@ def test_every_kind_of_event_is_described() -> None:
     sentences = {line.kind: line.sentence for line in told}
     assert "gold is Ann" in sentences["new game"]
     assert sentences["set up"].endswith("it is open who starts")
-    assert sentences["turn"].startswith(str(turn.data["turn"]))
-    assert 'B"en rolls' in sentences["turn"]
+    assert next(line.notation for line in told if line.kind == "turn") == turn.data["turn"]
+    assert sentences["turn"].startswith('B"en rolls')
     assert sentences["question"] == "Is that a star?"
     assert sentences["illegal"] == "That was not a roll."
     assert sentences["put right"] == ""
@@ -292,12 +292,12 @@ def by_name(results: Results) -> dict[str, tuple[int, int, int, int | None]]:
 
 def test_wins_draws_and_meetings_are_counted_by_name() -> None:
     results = results_of(
-        [
-            PlayedGame({"gold": "Ann", "teal": "Ben"}, Outcome("gold", "won")),
-            PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome("teal", "won")),
-            PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome(None, "a draw")),
-            PlayedGame({"gold": "Ben", "teal": "ann"}, Outcome("gold", "won")),
-        ]
+        {
+            1: PlayedGame({"gold": "Ann", "teal": "Ben"}, Outcome("gold", "won")),
+            2: PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome("teal", "won")),
+            3: PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome(None, "a draw")),
+            4: PlayedGame({"gold": "Ben", "teal": "ann"}, Outcome("gold", "won")),
+        }
     )
     assert by_name(results) == {"Ann": (2, 1, 0, None), "Ben": (1, 1, 2, None), "ann": (0, 0, 1, None)}
     assert [each.name for each in results.standings] == ["Ann", "Ben", "ann"]
@@ -309,7 +309,7 @@ def test_wins_draws_and_meetings_are_counted_by_name() -> None:
 def test_a_shared_victory_is_a_draw_between_the_winners_and_points_rank_the_others() -> None:
     names = {"p1": "Ann", "p2": "Ben", "p3": "Cem", "p4": "Dee"}
     scores = {"p1": 30, "p2": 30, "p3": 20, "p4": 10}
-    results = results_of([PlayedGame(names, Outcome(None, "most points", ("p1", "p2")), scores)])
+    results = results_of({1: PlayedGame(names, Outcome(None, "most points", ("p1", "p2")), scores)})
     assert by_name(results) == {
         "Ann": (0, 1, 0, 30),
         "Ben": (0, 1, 0, 30),
@@ -319,20 +319,20 @@ def test_a_shared_victory_is_a_draw_between_the_winners_and_points_rank_the_othe
     assert results.against["Ann", "Ben"] == Tally(drawn=1)
     assert results.against["Ann", "Dee"] == Tally(won=1)
     assert results.against["Cem", "Dee"] == Tally(won=1)
-    level = results_of([PlayedGame(names, Outcome("p1", "won"), {**scores, "p4": 20})])
+    level = results_of({1: PlayedGame(names, Outcome("p1", "won"), {**scores, "p4": 20})})
     assert level.against["Cem", "Dee"] == level.against["Dee", "Cem"] == Tally(drawn=1)
     assert level.against["Ben", "Cem"] == Tally(won=1)
-    without = results_of([PlayedGame(names, Outcome("p1", "won"))])
+    without = results_of({1: PlayedGame(names, Outcome("p1", "won"))})
     assert ("Cem", "Dee") not in without.against
 
 
 def test_whoever_resigned_comes_behind_those_who_lost_at_the_end() -> None:
     names = {"p1": "Ann", "p2": "Ben", "p3": "Cem", "p4": "Dee"}
     scores = {"p1": 60, "p2": 50, "p3": 40, "p4": 30}
-    results = results_of([PlayedGame(names, Outcome("p1", "won"), scores, frozenset({"p2", "p3"}))])
+    results = results_of({1: PlayedGame(names, Outcome("p1", "won"), scores, frozenset({"p2", "p3"}))})
     assert results.against["Dee", "Ben"] == results.against["Dee", "Cem"] == Tally(won=1)
     assert results.against["Ben", "Cem"] == Tally(won=1)
-    without = results_of([PlayedGame(names, Outcome("p1", "won"), {}, frozenset({"p2"}))])
+    without = results_of({1: PlayedGame(names, Outcome("p1", "won"), {}, frozenset({"p2"}))})
     assert without.against["Dee", "Ben"] == Tally(won=1)
     assert ("Cem", "Dee") not in without.against
 
@@ -355,7 +355,7 @@ games = st.lists(
 
 @given(games)
 def test_the_standings_add_up(played: list[PlayedGame]) -> None:
-    results = results_of(played)
+    results = results_of(dict(enumerate(played, 1)))
     assert sum(each.tally.played for each in results.standings) == 3 * len(played)
     assert sum(each.points or 0 for each in results.standings) == sum(sum(game.scores.values()) for game in played)
     decided = [game for game in played if game.outcome.winner]
@@ -369,7 +369,7 @@ def test_the_standings_add_up(played: list[PlayedGame]) -> None:
 @given(games)
 def test_the_best_players_come_first(played: list[PlayedGame]) -> None:
     """More victories, then more draws, then more points, then fewer defeats, then by name."""
-    standings = results_of(played).standings
+    standings = results_of(dict(enumerate(played, 1))).standings
     for above, below in itertools.pairwise(standings):
         ranks = [(each.tally.won, each.tally.drawn, each.points or 0) for each in (above, below)]
         assert ranks[0] >= ranks[1]

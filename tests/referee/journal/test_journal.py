@@ -58,7 +58,7 @@ def test_games_are_kept_apart(path: Path) -> None:
             journal.append(event)
         assert [number for number, _ in journal.events(1)] == [1, 2, 3]
         assert [number for number, _ in journal.events(2)] == [4, 5]
-        begun = [GameSummary(1, "deblockle", "2026-05-01T18:30:01.000Z", 3, ended=True)]
+        begun = [GameSummary(1, "deblockle", "2026-05-01T18:30:01.000Z", 3, ended=True, winners=("gold",))]
         begun += [GameSummary(2, "deblockle", "2026-05-01T18:30:04.000Z", 2, ended=False)]
         assert journal.games() == begun
         assert journal.latest_game() == 2

@@ -313,7 +313,7 @@ def test_events_are_sent_in_order_with_a_sentence_each(journal: Journal) -> None
     told = JournalFeed(journal.path, OPTIONS).after(0)
     assert [event.number for event in told] == list(range(1, 8))
     assert [event.game_number for event in told] == [1, 1, 1, 1, 2, 2, 2]
-    assert told[2].sentence == "b1-b2  Black moves b1 to b2."
+    assert told[2].sentence == "Black moves b1 to b2."
     assert all(event.sentence and event.journal == told[0].wall_time for event in told)
     assert [event.request_id for event in told] == ["", "", "one", "one", "", "", ""]
 

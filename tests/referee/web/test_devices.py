@@ -519,9 +519,9 @@ def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClie
 
 def test_a_stopped_game_is_not_listed_as_over(played: tuple[Any, TestClient]) -> None:
     on, client = played
-    assert "<td>goes on</td>" in client.get("/games").text
+    assert "goes on</p>" in client.get("/games").text
     on.journal.append(end_event(Outcome(None, STOPPED), None))
-    assert "<td>stopped</td>" in client.get("/games").text
+    assert "stopped</p>" in client.get("/games").text
 
 
 def test_a_history_is_only_read_again_after_a_new_event(
@@ -552,11 +552,11 @@ def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) ->
         session.enter(Announce("black:resign", "the clock"))
         session.begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
-    assert '<a href="/history?game=1">All events</a>' in client.get("/history/3").text
+    assert '<a href="/history?game=1">All turns</a>' in client.get("/history/3").text
     german = {"accept-language": "de"}
     history = client.get("/history?game=1", headers=german).text
-    assert ">Schwarz verliert durch Zeitüberschreitung.</a>" in history
-    assert '<span class="by">die Uhr</span>' in history
+    assert ">Schwarz verliert durch Zeitüberschreitung.\n" in history
+    assert "Eingegeben: die Uhr" in history
     listed = client.get("/games").text
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", listed)
     assert 'value="resume"' not in listed
@@ -591,13 +591,13 @@ def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
     results = client.get("/api/results").json()
     assert [each["name"] for each in results["standings"]] == ["<Ben>", "Ann"]
     ben = {"played": 3, "won": 2, "drawn": 0, "lost": 1}
-    assert results["meetings"] == [{"one": "<Ben>", "other": "Ann", "tally": ben}]
+    assert results["meetings"] == [{"one": "<Ben>", "other": "Ann", "tally": ben, "is_side": False}]
     assert results["left_out"] == [4]
     assert client.get("/api/results?first=3").json()["standings"][0]["tally"]["played"] == 1
     page = client.get("/results").text
-    assert "&lt;Ben&gt; won 2, Ann 1, drawn 0" in page
-    assert "Not counted, since they were not played to their end: 4" in page
-    assert "No game was played to its end." in client.get("/results?first=4").text
+    assert "&lt;Ben&gt; – Ann <b>2 : 1</b>" in page
+    assert "1 game was not played to its end and isn't counted." in page
+    assert "No game with names was played to its end." in client.get("/results?first=4").text
 
 
 LACKING = {
@@ -657,7 +657,8 @@ def test_games_and_results_are_read_again_only_after_a_new_event(
     read.clear()
     assert client.get("/api/games").json() != before[0]
     client.get("/api/results")
-    assert read == [1, 1]
+    # The games are listed without reading all their events.
+    assert read == [1]
 
 
 FILES = (

@@ -10,7 +10,7 @@ from referee.commands.values import EnterTurn
 from tests.system.page.served import take_back
 
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"
-HISTORY_VIEWS = ("/history", "/history/3", "/games", "/results")
+HISTORY_VIEWS = ("/history", "/history/3", "/games", "/games/1", "/results")
 VIEWS = (
     "/",
     *HISTORY_VIEWS,
@@ -100,7 +100,7 @@ def test_a_language_is_chosen_and_kept(diaballik: Any, visit: Any) -> None:
     page.get_by_role("link", name="English").click()
     expect(page.locator("#next")).to_have_text("Black to play.")
     page.get_by_role("link", name="History").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("History")
-    page.get_by_role("link", name="the set-up is accepted").click()
-    page.get_by_role("link", name="Back").click()
-    expect(page.locator("#steps")).to_have_attribute("data-number", "1")
+    expect(page.get_by_role("link", name="Watch the game")).to_be_visible()
+    page.locator("summary", has_text="the set-up is accepted").click()
+    page.get_by_role("link", name="The table then").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("the set-up is accepted; black starts")

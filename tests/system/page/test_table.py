@@ -187,34 +187,6 @@ def test_keys_alone_choose_a_square_and_a_piece(diaballik: Any, visit: Any) -> N
     expect(page.locator("#place-b6")).to_be_focused()
 
 
-def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> None:
-    running, address = diaballik
-    for player, text in (("black", "a1-a2"), ("white", "a7-a6")):
-        assert not running.tell(EnterTurn(text, "Ann", player)).refused
-    page = visit(f"{address}/history")
-    expect(page.locator(".events li")).to_have_count(4)
-    page.locator(".events a").last.click()
-    steps = page.locator("#steps")
-    expect(steps.get_by_role("button", name="Replay")).to_be_visible()
-    for number in ("2", "3"):
-        page.keyboard.press("ArrowRight")
-        expect(steps).to_have_attribute("data-number", number)
-    expect(page.locator("#board .arrow")).to_have_count(1)
-    page.keyboard.press("ArrowLeft")
-    expect(steps).to_have_attribute("data-number", "2")
-    steps.locator("input").fill("0.5")
-    steps.get_by_role("button", name="Replay").click()
-    expect(steps).to_have_attribute("data-number", "4")
-    expect(steps.get_by_role("button", name="Replay")).to_be_visible()
-    # From the newest event it begins again.
-    steps.locator("input").fill("5")
-    steps.get_by_role("button", name="Replay").click()
-    expect(steps).to_have_attribute("data-number", "1")
-    steps.get_by_role("button", name="Stop").click()
-    page.go_back()
-    expect(steps).to_have_attribute("data-number", "4")
-
-
 def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused

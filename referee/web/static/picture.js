@@ -1,0 +1,32 @@
+// A picture of the end that messengers show: the referee's drawing as PNG, shared where the device can, else saved.
+const SCALE = 1.5;
+
+async function pngOf(address) {
+  const drawing = new Image();
+  drawing.src = address;
+  await drawing.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [drawing.naturalWidth * SCALE, drawing.naturalHeight * SCALE];
+  canvas.getContext("2d").drawImage(drawing, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+export function sendPictures() {
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a[data-picture]");
+    if (!link) return;
+    event.preventDefault();
+    const name = `${link.dataset.picture}.png`;
+    const file = new File([await pngOf(link.href)], name, { type: "image/png" });
+    if (navigator.canShare?.({ files: [file] })) {
+      // Whoever closes the list of programs has only changed their mind.
+      await navigator.share({ files: [file] }).catch((error) => {
+        if (error.name !== "AbortError") throw error;
+      });
+      return;
+    }
+    const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: name });
+    saved.click();
+    URL.revokeObjectURL(saved.href);
+  });
+}
