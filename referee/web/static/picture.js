@@ -13,7 +13,7 @@ async function pngOf(address) {
 
 export function sendPictures() {
   document.addEventListener("click", async (event) => {
-    const link = event.target.closest?.("a[data-picture]");
+    const link = /** @type {any} */ (event.target).closest?.("a[data-picture]");
     if (!link) return;
     event.preventDefault();
     const name = `${link.dataset.picture}.png`;

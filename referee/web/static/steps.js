@@ -94,7 +94,13 @@ export function stepThrough() {
   range.addEventListener("input", () => move(range.value - at));
   play.addEventListener("click", () => (isPlaying ? stop() : begin()));
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (
+      /** @type {any} */ (event.target).matches("input, select, textarea") ||
+      event.ctrlKey ||
+      event.altKey ||
+      event.metaKey
+    )
+      return;
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;
     event.preventDefault();
