@@ -217,7 +217,7 @@ PAIRING_FROM_ONE, PAIRING_FROM_ALL = RateLimit(5, 1 / 12), RateLimit(30, 1 / 60)
 FREE_FAILURES, ALL_FREE_FAILURES = 5, 10_000
 """Wrong codes that an address may try whatever others do, and how many such tries there are in all until a restart.
 
-With two codes among a hundred million, the chance to guess one is 1 in 5,000 by the free tries, and 1 in 35,000 for
+With three codes among a hundred million, the chance to guess one is 1 in 3,333 by the free tries, and 1 in 23,000 for
 each day of the others.
 """
 COMMANDS = RateLimit(20, 4)

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import segno
 import uvicorn
 from rich.console import Console
 from starlette.applications import Starlette
@@ -51,7 +50,7 @@ from referee.web.game_pages import GamePages
 from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
 from referee.web.languages import Site, language_of
 from referee.web.new_game import NewGamePage
-from referee.web.views import OwnerPages
+from referee.web.views import OwnerPages, split_code
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000
@@ -210,11 +209,11 @@ class OpenPage:
     @property
     def _code_words(self) -> str:
         own = split_code(self.codes[Role.OWN])
-        if Role.LOOK in self.codes:
+        if Role.PLAY not in self.codes:
+            if Role.LOOK not in self.codes:
+                return Phrase("Pair a device to own the table: {own}.", own)
             look = split_code(self.codes[Role.LOOK])
             return Phrase("Pair a device to look: {look}. Pair an arbiter's device: {own}.", look, own)
-        if Role.PLAY not in self.codes:
-            return Phrase("Pair a device to own the table: {own}.", own)
         play = split_code(self.codes[Role.PLAY])
         return Phrase("Pair a device to play: {play}. To own the table: {own}.", play, own)
 
@@ -234,15 +233,14 @@ class OpenPage:
         return joined((Phrase("The page: {address}", self.address), said))
 
     def qr(self) -> str:
-        """Draw the address as a QR code for a Unicode terminal, dark on light regardless of its colours."""
+        """Draw what pairs a device as a QR code for a Unicode terminal, dark on light regardless of its colours.
+
+        It holds the code to play; where nobody plays, the only other one, or the lesser.
+        """
         drawn = io.StringIO()
-        segno.make(self.address, error="l", micro=False).terminal(drawn, compact=True)
+        code = self.codes.get(Role.PLAY) or self.codes.get(Role.LOOK) or self.codes[Role.OWN]
+        views.qr_to_pair(self.address, code).terminal(drawn, compact=True)
         return drawn.getvalue()
-
-
-def split_code(code: str) -> str:
-    """Split a code into two halves so that it is easier to type."""
-    return f"{code[: len(code) // 2]} {code[len(code) // 2 :]}"
 
 
 @contextmanager
@@ -268,7 +266,7 @@ def open_site(
     *,
     key: Path | None,
     close: Callable[[], None] = lambda: None,
-    roles: Collection[Role] = (Role.PLAY, Role.OWN),
+    roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN),
     limits: ConnectionLimits | None = None,
 ) -> Iterator[OpenPage]:
     """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
@@ -287,9 +285,11 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
+        opened = OpenPage(_visible_address(door), codes)
+        app.state.address = opened.address
         limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         with _serve(app, door, close, say, limits):
-            yield OpenPage(_visible_address(door), codes)
+            yield opened
         devices.save_seen_times()
 
 

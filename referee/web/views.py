@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote, unquote
 
+import segno
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
@@ -295,6 +296,32 @@ _FINDINGS_S = 60.0
 """How long, in seconds, the doctor's findings are shown before it examines again."""
 
 
+def split_code(code: str) -> str:
+    """Split a code into two halves so that it is easier to type."""
+    return f"{code[: len(code) // 2]} {code[len(code) // 2 :]}"
+
+
+def qr_to_pair(address: str, code: str) -> segno.QRCode:
+    """Return the QR code of the pairing page with this code filled in.
+
+    The code is behind the ``#``: browsers send that to no server, and the page's script takes it out of the address.
+    """
+    return segno.make(f"{address}pair#code={code}", error="l", micro=False)
+
+
+def _codes_to_show(codes: Mapping[Role, str], request: Request) -> dict[str, dict[str, str]]:
+    """Return the codes for players and onlookers, as digits and drawn; an owner's is on the terminal only."""
+    address = getattr(request.app.state, "address", str(request.base_url))
+    return {
+        role.name.lower(): {
+            "typed": split_code(codes[role]),
+            "drawn": qr_to_pair(address, codes[role]).svg_inline(border=2, svgclass=None, omitsize=True),
+        }
+        for role in (Role.PLAY, Role.LOOK)
+        if role in codes
+    }
+
+
 class OwnerPages:
     """The pages that only the owner sees."""
 
@@ -323,7 +350,7 @@ class OwnerPages:
         access = self._services.access
         words = {
             "devices": devices_document(access.devices).devices,
-            "is_open": access.policy.is_open,
+            "codes": _codes_to_show(access.policy.codes, request),
             "has_maintenance": self._services.port.maintenance,
         }
         return page(request, "owner", {"game": self._game, **words})

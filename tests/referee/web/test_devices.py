@@ -347,7 +347,7 @@ def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
     page = owner.get("/owner").text
     assert page.count('<option value="play" selected>') == 1
     german = owner.get("/owner", headers={"accept-language": "de"}).text
-    assert len(re.findall(r"<td>\d\d\.\d\d\.\d{4}, \d\d:\d\d</td>", german)) == 2
+    assert len(re.findall(r"Zuletzt da: \d\d\.\d\d\.\d{4}, \d\d:\d\d", german)) == 2
     guests = [each.id for each in access.devices.all() if each.role is Role.PLAY]
     assert f'name="id" value="{guests[0]}"' in page
     token = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
@@ -360,6 +360,17 @@ def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
     assert guest.get("/api/table").status_code == 401
     assert owner.post("/owner/devices", data=change).status_code == 404
     assert owner.post("/owner/devices", data={**change, "role": "king"}).status_code == 422
+
+
+def test_the_owner_shows_codes_to_play_and_to_look_but_never_ones_own() -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    paired(client, Role.OWN)
+    page = client.get("/owner").text
+    shown = {role for role, code in CODES.items() if f"{code[:4]} {code[4:]}" in page}
+    assert shown == {*CODES} - {Role.OWN}
+    assert page.count("<svg") == len(shown)
+    at_the_machine = client_of(port_of())
+    assert "Only this machine" in at_the_machine.get("/owner").text
 
 
 def test_a_program_of_the_owner_lists_and_unpairs() -> None:

@@ -94,7 +94,7 @@ def test_on_the_local_network_codes_pair_and_the_address_is_drawn() -> None:
     with open_page(port_of(), PageOptions(address="0.0.0.0"), print) as page:
         assert "0.0.0.0" not in page.address
         assert re.search(r"to play: \d{4} \d{4}\. To own the table: \d{4} \d{4}\.", page.words)
-        assert page.codes.keys() == {Role.PLAY, Role.OWN}
+        assert page.codes.keys() == {Role.LOOK, Role.PLAY, Role.OWN}
         assert "█" in page.qr() or "▄" in page.qr()
     assert "--page-address" in OpenPage("http://127.0.0.1:8000/", {}).words
 

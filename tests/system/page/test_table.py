@@ -395,8 +395,17 @@ def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: An
         guest.reload()
         expect(guest.get_by_role("button", name="My turn has ended")).to_have_count(0)
         owner.get_by_role("button", name="Unpair Ben").click()
-        expect(owner.locator("tbody tr")).to_have_count(1)
+        expect(owner.locator(".devices li")).to_have_count(1)
         expect(guest.get_by_role("heading", level=1)).to_have_text("Pair this device")
+
+
+def test_a_scanned_code_pairs_with_one_press_and_leaves_the_address(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running, paired_page_of(running) as page:
+        phone = visit(f"{page.address}pair#code={page.codes[Role.PLAY]}", is_paired=False)
+        expect(phone.get_by_label("Code", exact=True)).to_have_value(page.codes[Role.PLAY])
+        assert phone.url == f"{page.address}pair"
+        phone.keyboard.press("Enter")
+        expect(phone.locator("#next")).to_have_text("Black to play.")
 
 
 def test_a_wrong_code_is_said_until_it_is_put_right(tmp_path: Path, visit: Any) -> None:
