@@ -6,7 +6,7 @@ A calibration reports whether it can be trusted, and the reasons if it can't.
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -151,15 +151,26 @@ class BoardCorners:
         return len(self.ids) >= _FEWEST_CORNERS
 
 
-def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
+def calibrate(
+    images: Sequence[Image],
+    board: CharucoBoardSpec | str,
+    *,
+    name: str = "",
+    tell: Callable[[int, int], object] = lambda *_: None,
+) -> Calibration:
     """Calibrate a camera from pictures of a board, all of one size, (height, width[, 3]) uint8.
+
+    ``tell`` is told how many parts of the work are done, and how many there are: each picture, then the calculation.
 
     Views that disagree with the others are left out. Raises CalibrationError when the pictures differ in size or too
     few of them show the board. A calibration that should not be trusted is returned with its ``reasons``.
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
-    sightings = [find_board(image, spec) for image in images]
+    sightings: list[BoardCorners] = []
+    for image in images:
+        sightings.append(find_board(image, spec))
+        tell(len(sightings), len(images) + 1)
     usable = [sighting for sighting in sightings if sighting.is_enough]
     if len(usable) < 3:
         poor = (image for image, sighting in zip(images, sightings, strict=True) if not sighting.is_enough)

@@ -28,6 +28,22 @@ _STEPS_PER_LINE = 16
 """Number of points along a line, which the lens bends."""
 
 
+def grid_lines(located: TableLocation, board: GridSurface, camera: CameraModel) -> list[FloatArray]:
+    """Return the lines of a located board's squares as the lens shows them, each (n, 2) in pixels, columns first."""
+    half_x, half_y = board.bounds_mm.right_mm, board.bounds_mm.far_mm
+    columns = [column * board.cell_mm - half_x for column in range(board.columns + 1)]
+    rows = [row * board.cell_mm - half_y for row in range(board.rows + 1)]
+    ends = [((x, -half_y), (x, half_y)) for x in columns] + [((-half_x, y), (half_x, y)) for y in rows]
+    return [_line(located, camera, (*start, board.height_mm), (*end, board.height_mm)) for start, end in ends]
+
+
+def _line(
+    located: TableLocation, camera: CameraModel, start_mm: tuple[float, ...], end_mm: tuple[float, ...]
+) -> FloatArray:
+    fractions = np.linspace(0, 1, _STEPS_PER_LINE)[:, None]
+    return project(camera, located.pose, np.asarray(start_mm) * (1 - fractions) + np.asarray(end_mm) * fractions)
+
+
 def draw(image: Image, located: TableLocation, layout: TableLayout, camera: CameraModel) -> Image:
     """Return a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
 
@@ -37,30 +53,23 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
     picture = as_colour(image).copy()
     board = layout.surfaces[0]
 
-    def line(start_mm: tuple[float, float, float], end_mm: tuple[float, float, float], colour: tuple[int, ...]) -> None:
-        fractions = np.linspace(0, 1, _STEPS_PER_LINE)[:, None]
-        points = np.asarray(start_mm) * (1 - fractions) + np.asarray(end_mm) * fractions
-        cv2.polylines(picture, [whole_pixels(project(camera, located.pose, points))], False, colour, 1, cv2.LINE_AA)
+    def line(points_px: FloatArray, colour: tuple[int, ...]) -> None:
+        cv2.polylines(picture, [whole_pixels(points_px)], False, colour, 1, cv2.LINE_AA)
 
     grid, box = (_DOUBT, _DOUBT) if located.uncertain else (_GRID, _BOX)
     if isinstance(board, GridSurface):
-        top, half_x, half_y = board.height_mm, board.bounds_mm.right_mm, board.bounds_mm.far_mm
-        for column in range(board.columns + 1):
-            x = column * board.cell_mm - half_x
-            line((x, -half_y, top), (x, half_y, top), grid)
-        for row in range(board.rows + 1):
-            y = row * board.cell_mm - half_y
-            line((-half_x, y, top), (half_x, y, top), grid)
+        for points_px in grid_lines(located, board, camera):
+            line(points_px, grid)
         for name in (board.places[0], board.places[board.columns - 1], board.places[-1]):
-            at = project(camera, located.pose, [[*board.centre_mm(name), top]])[0]
+            at = project(camera, located.pose, [[*board.centre_mm(name), board.height_mm]])[0]
             write_text(picture, name, at, _WORDS, _WORDS_SIZE)
     corners = [(x, y) for x, y, _ in board.bounds_mm.corners_mm(0.0)[::-1]]
     heights = sorted({0.0, top_mm(board)})
     for number, (x, y) in enumerate(corners):
         next_x, next_y = corners[(number + 1) % 4]
         for height in heights:
-            line((x, y, height), (next_x, next_y, height), box)
-        line((x, y, heights[0]), (x, y, heights[-1]), box)
+            line(_line(located, camera, (x, y, height), (next_x, next_y, height)), box)
+        line(_line(located, camera, (x, y, heights[0]), (x, y, heights[-1])), box)
     for marker in located.markers:
         cv2.polylines(picture, [whole_pixels(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
         error = f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px"

@@ -9,9 +9,11 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 import click
 from rich import progress as rich_progress
@@ -23,13 +25,13 @@ from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.errors import UnknownGameError
 from referee.cli import context as cli
-from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.group import CHECK_FAILED, EXPECTED_ERRORS, OK, ExampleCommand, describe_error
 from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, absolute_source
 
 if TYPE_CHECKING:
     from referee.settings.settings import PageOptions, Settings
-    from referee.setup.page import PageDialogue
+    from referee.setup.page import PageDialogue, SetUpPage
     from referee.setup.picture_checks import SharedCamera
     from referee.setup.steps import Progress, SetUpRun
     from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
@@ -90,10 +92,9 @@ def setup_command(
     folder = folder.absolute()
     _check_folder(folder)
     # Here, because help and usage errors are shown faster without the camera.
-    from referee.setup.picture_checks import SharedCamera
+    from referee.setup.picture_checks import SharedCamera, found_cameras
     from referee.setup.steps import Progress, SetUpRun, steps_of
     from referee.setup.table_setup import TableSetup
-    from vision.cameras.live import usb_cameras
 
     kept = None if is_new else Progress.load(folder, game_name)
     is_chosen_on_page = kept is None and options is not None and not game_name
@@ -110,7 +111,7 @@ def setup_command(
     with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
         today, values = cli.utc_now().date(), dict(kept.values)
         table = TableSetup(game, folder, shared_camera.look, today, paper, values, is_mirrored=asked.mirrored)
-        table.cameras = usb_cameras(Path("/"))
+        table.cameras = found_cameras(Path("/"))
         table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=cli.ask)
         table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)
         run = SetUpRun(steps_of(game), table, kept)
@@ -188,13 +189,12 @@ def _on_page(
     *,
     is_new: bool,
 ) -> int:
-    """Serve the set-up until Ctrl-C; return the exit code."""
-    from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
-    from referee.setup.picture_checks import SharedCamera
-    from referee.web.access import Role
-    from referee.web.server import open_site
+    """Serve the set-up until Ctrl-C, or until it starts the referee in its place; return the exit code."""
+    from referee.setup.page import SetUpEnvironment, SetUpPage
+    from referee.setup.picture_checks import SharedCamera, found_cameras
 
     asked = present_settings(environment, folder).camera
+    started = threading.Event()
     with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S)) as shared_camera:
 
         def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
@@ -204,26 +204,64 @@ def _on_page(
             )
 
         surroundings = SetUpEnvironment(
-            folder, shared_camera, cli.utc_now().date(), paper, makers, click.echo, environment
+            folder,
+            shared_camera,
+            cli.utc_now().date(),
+            paper,
+            makers,
+            click.echo,
+            environment,
+            cameras=partial(found_cameras, Path("/")),
+            start=started.set,
         )
         setting_up = SetUpPage(surroundings, kept, camera, is_new=is_new)
-        with (
-            open_site(
-                lambda access: create_set_up(setting_up, access),
-                options,
-                click.echo,
-                key=page_key(environment, folder),
-                roles=(Role.OWN,),
-            ) as opened,
-            closing(setting_up),
-        ):
-            click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
-            if opened.codes and cli.output().is_terminal:
-                cli.output().print(Text.from_ansi(opened.qr()))
-            click.echo(cli.spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
-            with suppress(KeyboardInterrupt):
-                threading.Event().wait()
-            return OK if setting_up.is_over else CHECK_FAILED
+        while True:
+            options = _serve_until(started, setting_up, options, page_key(environment, folder), folder)
+            if not started.is_set():
+                return OK if setting_up.is_over else CHECK_FAILED
+            # The referee needs the camera.
+            shared_camera.close()
+            started.clear()
+            try:
+                return _watch(folder / FILE_NAME, options)
+            except click.ClickException as error:
+                reason = error.format_message()
+            except EXPECTED_ERRORS as error:
+                reason = describe_error(error)
+            click.echo(cli.spoken(as_sentence(reason)))
+            setting_up.say_not_started(reason)
+
+
+def _serve_until(
+    started: threading.Event, setting_up: SetUpPage, options: PageOptions, key: Path, folder: Path
+) -> PageOptions:
+    """Serve the set-up until the referee is to start, or Ctrl-C; return the options with the port that was taken."""
+    from referee.setup.page import create_set_up
+    from referee.web.access import Role
+    from referee.web.server import open_site
+
+    with (
+        open_site(
+            lambda access: create_set_up(setting_up, access), options, click.echo, key=key, roles=(Role.OWN,)
+        ) as opened,
+        closing(setting_up),
+    ):
+        click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
+        if opened.codes and cli.output().is_terminal:
+            cli.output().print(Text.from_ansi(opened.qr()))
+        click.echo(cli.spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
+        with suppress(KeyboardInterrupt):
+            started.wait()
+        return replace(options, port=urlsplit(opened.address).port)
+
+
+def _watch(settings: Path, options: PageOptions) -> int:
+    """Run the referee with these settings and its page in the place of the set-up's; return its exit code."""
+    address = [] if options.address is None else ["--page-address", options.address]
+    arguments = ["--config", str(settings), "watch", "--page-port", str(options.port), *address]
+    root = cast("click.Group", click.get_current_context().find_root().command)
+    code = root.main(arguments, standalone_mode=False)
+    return code if isinstance(code, int) else OK
 
 
 def _pick_game() -> str:

@@ -95,7 +95,12 @@ class PoseGuide:
     @property
     def is_enough(self) -> bool:
         """Whether the pictures suffice to calibrate the camera."""
-        return len(self.kept) >= _FEWEST_PICTURES and not self.missing_places and not self.missing_tilts
+        return self.lacking <= 0
+
+    @property
+    def lacking(self) -> int:
+        """The fewest further pictures that suffice: each shows one place and one tilt."""
+        return max(_FEWEST_PICTURES - len(self.kept), len(self.missing_places), len(self.missing_tilts))
 
     def is_new(self, seen: calibration.BoardCorners) -> bool:
         """Return whether a picture shows the board in a new pose."""
@@ -253,14 +258,12 @@ class BoardPictures:
         guide = self.guide
         taken = Phrase("{count} kept", count=len(guide.kept))
         if guide.is_enough:
-            return Inspection((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
+            enough = Phrase("the board was held in every way that is needed")
+            return Inspection((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, enough)), picture, share=1.0)
         cv2.polylines(picture, [np.round(guide.outline_px()).astype(np.int32)], True, _WANTED_COLOUR, 3, cv2.LINE_AA)
-        corners = len(guide.missing_places)
-        tilts = len(guide.missing_tilts)
-        lacking = Phrase(
-            "{corners} of 4 corners of the picture and {tilts} of 4 tilts are missing", corners=corners, tilts=tilts
-        )
-        return Inspection((Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words())), picture)
+        lacking = Phrase("at least {count} more pictures are needed", count=guide.lacking)
+        findings = (Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words()))
+        return Inspection(findings, picture, share=len(guide.kept) / (len(guide.kept) + guide.lacking))
 
 
 _PICTURE, _PICTURES, _POSE = Phrase("picture"), Phrase("pictures"), Phrase("pose")
@@ -299,7 +302,7 @@ def _check_calibration(table: TableSetup, answer: str) -> StepResult:
             check_size(images[0], table.picture_px)
     else:
         images = [frame.image for frame in table.look(table.source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
-    found = calibration.calibrate(images, CHARUCO, name="camera")
+    found = calibration.calibrate(images, CHARUCO, name="camera", tell=table.tell)
     if not found.good:
         remedy = Phrase("take more pictures, or take them again")
         faults = tuple(Finding.fault(_CALIBRATION, reason, remedy) for reason in found.reasons)
@@ -342,10 +345,11 @@ def _numbers(found: calibration.Calibration) -> Finding:
 
 
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
-    BoardPictures.of(table)
+    is_enough = BoardPictures.of(table).guide.is_enough
+    kept = Field(Phrase("The calibration's file"), value="camera.json")
     return (
-        AnswerForm(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER),
-        AnswerForm(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)),
+        AnswerForm(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER, is_rare=not is_enough),
+        AnswerForm(Phrase("Use a calibration that I have"), (kept,), is_rare=True),
     )
 
 
@@ -367,4 +371,7 @@ CALIBRATION_STEP = SetupStep(
     watch=_watch,
     collect=_collect,
     takes_photo=True,
+    needs=("camera",),
+    asks=Phrase("Hold the calibration board as drawn"),
+    told=lambda _: (),
 )

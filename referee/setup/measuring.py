@@ -136,7 +136,7 @@ def _own_file(table: TableSetup, answer: str) -> Path | None:
 
 def _is_bare(answer: str) -> bool:
     """Return whether an answer says that the board has no markers."""
-    return answer.split()[:1] == [NO_MARKERS]
+    return NO_MARKERS in answer.split()
 
 
 def _layout_of(table: TableSetup, data: dict[str, Any]) -> TableLayout:
@@ -180,7 +180,7 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
         return layout, findings
     bare = _is_bare(answer)
     if bare:
-        words = [*words[1:], "0", "0"]
+        words = [*(word for word in words if word != NO_MARKERS), "0", "0"]
     try:
         typed = [float(word.replace(",", ".")) for word in words[:2]]
         if len(words) == 6:
@@ -274,12 +274,60 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
 
 
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
+    """Return the ways to answer on the page; what was measured before is filled in."""
     if not table.has_board:
         return (AnswerForm(Phrase("The sheets are in place")),)
-    printed, measured, *others = _typed_forms(table)
-    corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
-    by_corners = AnswerForm(Phrase("My own board: measure it by its corners"), measured.fields[:2], corners)
-    return printed, by_corners, measured, *others
+    _, measured, _, own_layout = _typed_forms(table)
+    cell, height, across, along = measured.fields
+    board = table.usual_layout.board
+    if "table.layout" in table.values:
+        layout = _layout_of(table, _present_data(table))
+        cell, height = (
+            replace(each, value=f"{length:g}")
+            for each, length in ((cell, layout.board.cell_mm), (height, layout.board.height_mm))
+        )
+    wide, high = board.columns * board.cell_mm / 2, board.rows * board.cell_mm / 2
+    corners = AnswerForm(
+        Phrase("These are the corners"),
+        corners=tuple(zip(_CORNERS, _first_corners(table), strict=True)),
+        asks=Phrase("Drag the four corners onto those of the outer squares"),
+    )
+    by_corners = AnswerForm(
+        Phrase("In the picture"),
+        then=(corners,),
+        words=Phrase("You show the board's corners; the camera does the rest."),
+    )
+    by_ruler = AnswerForm(
+        Phrase("With a ruler"),
+        (
+            replace(across, label=Phrase("How far is it from marker 0 to marker 1?"), hint=_MARKER_HINT, least=wide),
+            replace(along, label=Phrase("How far is it from marker 1 to marker 2?"), hint=_MARKER_HINT, least=high),
+        ),
+        words=Phrase("You measure from marker to marker."),
+    )
+    bare = AnswerForm(
+        Phrase("There are no markers"), answer=NO_MARKERS, words=Phrase("The camera finds the board by its lines.")
+    )
+    own = AnswerForm(
+        Phrase("My own board"),
+        (
+            replace(cell, label=Phrase("How wide is a square?"), least=_LEAST_CELL_MM, hint=_CELL_HINT),
+            replace(height, label=Phrase("How high is the board?"), hint=_HEIGHT_HINT),
+        ),
+        words=Phrase("Thicker than paper; you measure it once."),
+        asks=Phrase("How shall the markers be measured?"),
+        then=(by_corners, by_ruler, bare),
+    )
+    printed = AnswerForm(Phrase("The board I printed"), words=Phrase("A sheet of paper with its own markers."))
+    known = AnswerForm(Phrase("Use a layout that I have"), own_layout.fields, is_rare=True)
+    return (AnswerForm(Phrase("It lies there"), asks=Phrase("Which board is it?"), then=(printed, own, known)),)
+
+
+_LEAST_CELL_MM = 8.0
+"""Less than the smallest square of any game, 12 mm: what is smaller was measured in centimetres."""
+_MARKER_HINT = Phrase("From middle to middle, in millimetres.")
+_CELL_HINT = Phrase("From the middle of a square to the middle of the next, in millimetres.")
+_HEIGHT_HINT = Phrase("From the table to where the pieces stand, in millimetres: 1 cm is 10.")
 
 
 def _typed_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
@@ -287,10 +335,10 @@ def _typed_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     if not table.has_board:
         return ()
     board = table.usual_layout.board
-    cell = Field(Phrase("From square to square, in mm"), FieldKind.NUMBER, f"{board.cell_mm:g}")
-    height = Field(Phrase("Height of the board's top above the table, in mm"), FieldKind.NUMBER)
-    across = Field(Phrase("From the middle of marker 0 to that of marker 1, in mm"), FieldKind.NUMBER)
-    along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.NUMBER)
+    cell = Field(Phrase("From square to square, in mm"), FieldKind.LENGTH, f"{board.cell_mm:g}")
+    height = Field(Phrase("Height of the board's top above the table, in mm"), FieldKind.LENGTH)
+    across = Field(Phrase("From the middle of marker 0 to that of marker 1, in mm"), FieldKind.LENGTH)
+    along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.LENGTH)
     return (
         AnswerForm(Phrase("It's the board I printed")),
         AnswerForm(Phrase("My own board: use these measures"), (cell, height, across, along)),
@@ -346,4 +394,59 @@ TABLE_STEP = SetupStep(
         ),
     ),
     watch=watch_table,
+    needs=("calibration",),
+    asks=Phrase("Lay it under the camera"),
+)
+
+
+def _watch_grid(table: TableSetup, frame: Frame) -> Inspection:
+    """Say what is wrong with the picture, and give the grid to draw over it."""
+    located = LocatedTable.of(frame, table.camera, table.layout)
+    return Inspection(tuple(table_findings(located)), *located.grid())
+
+
+def _check_grid(_: TableSetup, answer: str) -> StepResult:
+    if not answer:
+        return StepResult((Finding.ok(_GRID, Phrase("it lies on the board's lines")),))
+    return StepResult((Finding.note(_GRID, Phrase("the table is measured again")),), again=TABLE_STEP.name)
+
+
+_GRID = Phrase("grid")
+_ANEW = "n"
+_GRID_FORMS = (
+    AnswerForm(Phrase("Yes, it fits")),
+    AnswerForm(
+        Phrase("No, it does not"),
+        asks=Phrase("What is wrong with it?"),
+        then=(
+            AnswerForm(
+                Phrase("It lies too far up or down"),
+                answer=_ANEW,
+                words=Phrase("The board's height is wrong. Measure from the table to the board's top."),
+            ),
+            AnswerForm(
+                Phrase("Its squares are too large or too small"),
+                answer=_ANEW,
+                words=Phrase("A square's width is wrong. Measure five in a row, and divide by five."),
+            ),
+            AnswerForm(
+                Phrase("It lies askew, or beside the board"),
+                answer=_ANEW,
+                words=Phrase("A marker lies elsewhere. Put each where it belongs, or measure them anew."),
+            ),
+        ),
+    ),
+)
+GRID_STEP = SetupStep(
+    "grid",
+    Phrase("The grid"),
+    lambda table: (Phrase("Look at {file}: the grid must lie on the board's own lines.", table.folder / SEEN_FILE),),
+    Phrase("Enter if it does; n measures the table again"),
+    _check_grid,
+    forms=lambda _: _GRID_FORMS,
+    watch=_watch_grid,
+    needs=("table",),
+    reviews="table",
+    asks=Phrase("Does the grid lie on the board's lines?"),
+    told=lambda _: (),
 )

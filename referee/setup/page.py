@@ -1,6 +1,7 @@
 """The set-up on the page: the same steps as at the terminal, shown on phones and answered from there.
 
-The pages show one step at a time, with the newest picture where it helps. They work without JavaScript.
+Each page asks one thing, with the newest picture where it helps. The pages work without JavaScript. Whatever takes long
+is done by a thread of its own, which the page shows at work and can stop.
 """
 
 import hashlib
@@ -8,10 +9,11 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, TextIO, cast
+from urllib.parse import urlencode
 
 from rich.console import Console
 from starlette.applications import Starlette
@@ -21,24 +23,29 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from common.findings import Finding
-from common.phrases import Phrase
+from common.phrases import Phrase, either
 from common.shown_text import shown
 from engine import registry
 from engine.api import Game
+from hardware.lights.signals import Mood, Signal
 from referee.languages import sentences
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import as_jpeg
-from referee.settings.sources import FILE_NAME
+from referee.settings.sources import FILE_NAME, absolute_source
 from referee.setup import table_setup
-from referee.setup.calibrating import BoardPictures, check_size
+from referee.setup.calibrating import CALIBRATION_STEP, BoardPictures, check_size
 from referee.setup.picture_checks import SharedCamera
-from referee.setup.steps import FAULTS, Progress, SetUpRun, check_step, fault_of, steps_of
+from referee.setup.screens import Screen, StepView, asked_again, screen_of
+from referee.setup.steps import FAULTS, Ending, Progress, SetUpRun, fault_of, outcome_of, start_options, steps_of
+from referee.setup.table_setup import Dialogue, FoundCamera, Inspection, StoppedError
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
+from referee.web.drawing.table import draw_table
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
 from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.images import decode_photo, write_image
 
 _MOST_LINES = 200
@@ -56,6 +63,8 @@ class PageDialogue:
         self._question = ""
         self._number = 0
         self._takes_lines = False
+        self._is_closed = False
+        self._progress = (0, 0)
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def write(self, text: str) -> int:
@@ -95,20 +104,30 @@ class PageDialogue:
                 self._question = ""
                 self._answers.put(text)
 
+    def tell(self, done: int, wanted: int) -> None:
+        """Show how many parts of the work are done; raises StoppedError once the dialogue is closed."""
+        with self._lock:
+            self._progress = (done, wanted)
+            if self._is_closed:
+                raise StoppedError
+
     def close(self) -> None:
         """Close the dialogue: nobody answers any more."""
+        with self._lock:
+            self._is_closed = True
         self._answers.put(None)
 
-    def shown(self) -> table_setup.Dialogue:
-        """Return the latest messages, newest last, and the open question with its number."""
+    def shown(self) -> Dialogue:
+        """Return the latest messages, newest last, the open question with its number, and the progress."""
         with self._lock:
-            return table_setup.Dialogue(tuple(self._lines), self._question, str(self._number))
+            return Dialogue(tuple(self._lines), self._question, str(self._number), *self._progress)
 
 
 MOST_PIXELS = 50_000_000
 """The most pixels of an uploaded photo: more than any phone takes."""
 _PHOTO_FILE = "photo.png"
 _GAME = "game"
+_CAMERA = "camera"
 _ANEW = "anew"
 _MAPS = ("light-map", "switch-map")
 """The steps that run a dialogue with a person."""
@@ -118,7 +137,9 @@ _MAPS = ("light-map", "switch-map")
 class SetUpEnvironment:
     """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function.
 
-    ``variables`` are the environment variables, ``working_folder`` is where the person types commands.
+    ``variables`` are the environment variables, ``working_folder`` is where the person types commands. ``cameras``
+    lists those that are plugged in. ``start`` has the referee started once this page is closed. An answer that is
+    checked for longer than ``patience_s`` is shown at work.
     """
 
     folder: Path
@@ -129,6 +150,9 @@ class SetUpEnvironment:
     say: Callable[[str], object]
     variables: Mapping[str, str] = field(default_factory=dict)
     working_folder: Path = field(default_factory=Path.cwd)
+    cameras: Callable[[], Sequence[FoundCamera]] = tuple
+    start: Callable[[], object] = lambda: None
+    patience_s: float = 1.0
 
 
 @dataclass
@@ -159,7 +183,9 @@ class SetUpPage:
         self._camera = camera
         self._is_new = is_new
         self._to_confirm = ""
+        self._is_starting = False
         self._lock = threading.RLock()
+        self._works = threading.Lock()
         self._shown = _CurrentStep()
         self._dialogue: PageDialogue | None = None
         self._worker: threading.Thread | None = None
@@ -178,54 +204,81 @@ class SetUpPage:
             return self._run is not None and self._run.step is None
 
     def close(self) -> None:
-        """End a running dialogue."""
+        """End what is at work."""
         dialogue, worker = self._dialogue, self._worker
         if dialogue is not None and worker is not None:
             dialogue.close()
             worker.join()
 
-    def view(self) -> table_setup.StepView:
-        """Return the current step."""
+    def view(self, step: str = "", given: Sequence[str] = ()) -> StepView:
+        """Return the current step. If it is ``step``, the answers ``given`` lead to its screen, else its first one."""
         with self._lock:
-            step = self._prepared_step()
+            now = self._prepared_step()
             run = self._run
             if run is None:
                 return self._choice_of_game()
-            if step is None:
+            if now is None:
                 return self._end(run)
-            findings = () if step.collect is not None else self._shown.findings
             table = run.table
+            dialogue = None if self._dialogue is None else self._dialogue.shown()
+            findings = () if now.collect is not None else self._shown.findings
             forms: tuple[table_setup.AnswerForm, ...] = ()
             try:
-                forms = step.forms(table)
+                forms = () if dialogue is not None else self._forms(now)
             except FAULTS as error:
-                findings = (*findings, fault_of(step, error))
-            return table_setup.StepView(
-                step.name,
-                step.title,
-                self._shown.instructions,
-                forms,
+                findings = (*findings, fault_of(now, error))
+            screen = asked_again(forms, given if step == now.name else (), now.asks or now.title)
+            is_first = not screen.given
+            is_seen = is_first if now.name != _CAMERA else not (is_first or screen.field)
+            return StepView(
+                now.name,
+                now.title,
+                screen.told or (self._shown.instructions if is_first else ()),
+                screen,
                 findings,
-                step.files(table),
+                now.files(table) if is_first else (),
                 self._titles(),
-                shows_picture=step.watch is not None,
+                shows_picture=now.watch is not None and dialogue is None and (is_seen or bool(screen.corners)),
                 picture_px=table.picture_px if all(table.picture_px) else None,
-                collects=step.collect is not None,
-                takes_photos=step.takes_photo,
-                dialogue=None if self._dialogue is None else self._dialogue.shown(),
+                collects=now.collect is not None and is_first,
+                takes_photos=now.takes_photo and is_first,
+                shows_game=now.shows_game and table.has_board and dialogue is None,
+                dialogue=dialogue,
             )
 
-    def state(self) -> str:
-        """Return a token that changes with the step and its questions, but not with what a check of an answer found."""
+    def drawing(self, say: Callable[[str], str]) -> str:
+        """Draw the game as it is set up, as SVG, in the language of ``say``."""
         with self._lock:
-            step, dialogue = self._prepared_step(), self._dialogue
-            said = "" if dialogue is None else str(dialogue.shown())
-            return f"{self.title}/{'' if step is None else step.name}/{said}"
+            game, options = self._running.table.game, self._running.table.options
+        state = game.rules.new({**options, **start_options(game)})
+        return draw_table(game, TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,)), say)
+
+    def state(self) -> str:
+        """Return a token that changes with the step and what it asks, but not with what a check of an answer found."""
+        with self._lock:
+            step, dialogue, run = self._prepared_step(), self._dialogue, self._run
+            asked = ""
+            if run is not None and step is not None and dialogue is not None:
+                asked = f"at work: {dialogue.shown().question} {dialogue.shown().number}"
+            elif run is not None and step is not None and (step.collect is not None or step.name == _CAMERA):
+                try:
+                    asked = str([each.camera for each in self._forms(step) if not each.is_rare])
+                except FAULTS as error:
+                    asked = str(error)
+            return f"{self.title}/{'' if step is None else step.name}/{asked}"
+
+    def _forms(self, step: table_setup.SetupStep) -> tuple[table_setup.AnswerForm, ...]:
+        table = self._running.table
+        if step.name == _CAMERA:
+            table.cameras = self._environment.cameras()
+        return step.forms(table)
 
     def inspect(self, *, again: bool) -> table_setup.Inspection:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
         with self._lock:
             step, run = self._prepared_step(), self._run
+            if self._dialogue is not None:
+                return table_setup.Inspection()
             if not again and self._shown.frame is not None:
                 return self._with_last(step)
         if run is None or step is None or step.watch is None:
@@ -250,33 +303,87 @@ class SetUpPage:
         inspection = self._shown.inspection
         if step is None or step.collect is None:
             return inspection
-        return table_setup.Inspection((*self._shown.findings, *inspection.findings), inspection.picture)
+        return replace(inspection, findings=(*self._shown.findings, *inspection.findings))
 
     def file(self, name: str) -> bytes | None:
         """Return the content of one of the step's files, ``None`` if it has no file of that name."""
         with self._lock:
             step, run = self._prepared_step(), self._run
-            if run is None or step is None or name not in step.files(run.table):
+            if run is None or step is None or name not in dict(step.files(run.table)):
                 return None
             return (run.table.folder / name).read_bytes()
 
-    def answer(self, step: str, text: str) -> None:
-        """Answer the step; the view then shows what was found."""
+    def snapshot(self, source: str) -> Image | None:
+        """Take a picture with one of the cameras to choose from; ``None`` if it has none."""
+        with self._lock:
+            run, step = self._run, self._prepared_step()
+            if run is None or step is None or step.name != _CAMERA or self._dialogue is not None:
+                return None
+            if source not in [each.camera for each in self._forms(step)]:
+                return None
+            look = run.table.look
+        try:
+            return look(absolute_source(source, self._environment.folder), 1, 0.0)[0].image
+        except FAULTS:
+            return None
+
+    def answer(self, step: str, given: Sequence[str], corners: Sequence[str] = ()) -> Sequence[str]:
+        """Answer the step by what its screens asked; returns the answers that lead to the next screen.
+
+        Once all is answered, it is checked; the view then shows what was found.
+        """
         with self._lock:
             if step == _GAME and self._run is None:
-                self._choose(text)
-            elif (now := self._if_current(step)) is not None and self._dialogue is None:
-                if now.name in _MAPS and not text.strip():
-                    self._start_dialogue(now)
-                else:
-                    self._check(now, text)
+                self._choose(given)
+                return ()
+            now = self._if_current(step)
+            if now is None or self._dialogue is not None:
+                return ()
+            try:
+                screen = screen_of(self._forms(now), given)
+            except FAULTS as error:
+                self._shown.findings = (fault_of(now, error),)
+                return ()
+            if screen.answer is None or (screen.corners and not corners):
+                if now.name == _CAMERA and given:
+                    self._look_at(given)
+                return given
+            worker = self._start(now, " ".join((screen.answer, *corners)).strip())
+        worker.join(self._environment.patience_s)
+        return given
 
-    def look_at(self, step: str, source: str) -> None:
-        """Use another camera from now on."""
+    def _look_at(self, given: Sequence[str]) -> None:
+        """Look through the chosen camera, or the one that was typed, from now on."""
+        self._running.table.values["camera.source"] = given[-1].strip()
+        self._shown = _CurrentStep(self._shown.step, self._shown.instructions)
+
+    def stop(self, step: str) -> None:
+        """Stop what is at work; what it finds no longer counts."""
         with self._lock:
-            if self._if_current(step) is not None and source.strip():
-                self._running.table.values["camera.source"] = source.strip()
-                self._shown.findings = ()
+            if self._if_current(step) is not None and self._dialogue is not None:
+                self._dialogue.close()
+                self._dialogue = None
+
+    def start(self, step: str) -> bool:
+        """Have the referee started, if all is done; returns whether it is."""
+        with self._lock:
+            run = self._run
+            if step or run is None or run.step is not None or not self._ending(run).is_ready:
+                return False
+            self._is_starting = True
+        self._environment.start()
+        return True
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the referee is being started, in place of this page."""
+        return self._is_starting
+
+    def say_not_started(self, reason: str) -> None:
+        """Show the set-up again, with the reason why the referee did not start."""
+        with self._lock:
+            self._is_starting = False
+            self._shown = _CurrentStep(findings=(Finding.fault(Phrase("referee"), reason),))
 
     def take(self, step: str, *, by_itself: bool) -> None:
         """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
@@ -301,7 +408,7 @@ class SetUpPage:
         """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
         with self._lock:
             now = self._if_current(step)
-            if now is None or not now.takes_photo:
+            if now is None or not now.takes_photo or self._dialogue is not None:
                 return
             try:
                 image = decode_photo(content, "the photo", most_pixels=MOST_PIXELS)
@@ -314,8 +421,9 @@ class SetUpPage:
                 return
             if now.collect is not None:
                 self._collect(now, Frame(image, 0.0, 0, "the photo"), by_itself=False)
-            else:
-                self._check(now, _PHOTO_FILE)
+                return
+            worker = self._start(now, _PHOTO_FILE)
+        worker.join(self._environment.patience_s)
 
     def start_over(self, step: str) -> None:
         """Discard the collected pictures."""
@@ -346,6 +454,20 @@ class SetUpPage:
                     self._shown.findings = (fault_of(now, error),)
                 else:
                     self._environment.say(f"{now.title}: skipped")
+
+    def go(self, step: str, to: str) -> None:
+        """Go to a step that was done or left out."""
+        with self._lock:
+            now, run = self._prepared_step(), self._run
+            wanted = next((each for each in self._running.steps if each.name == to), None) if run is not None else None
+            if run is None or wanted is None or self._dialogue is not None or step != ("" if now is None else now.name):
+                return
+            try:
+                run.go(wanted)
+            except OSError as error:
+                self._shown.findings = (fault_of(wanted, error),)
+            else:
+                self._shown = _CurrentStep()
 
     def back(self, step: str) -> None:
         """Go back to the previous step; from the first one, to the choice of a game."""
@@ -403,7 +525,8 @@ class SetUpPage:
             self._environment.say(f"Step {run.number(step)} of {len(run.steps)}: {step.title}")
             self._shown = _CurrentStep(step.name, findings=self._shown.findings)
             try:
-                self._shown.instructions = step.prepare(run.table)
+                instructions = step.prepare(run.table)
+                self._shown.instructions = instructions if step.told is None else step.told(run.table)
             except FAULTS as error:
                 self._shown.findings = (fault_of(step, error),)
         return step
@@ -413,12 +536,6 @@ class SetUpPage:
         step = self._prepared_step()
         return step if step is not None and step.name == name else None
 
-    def _check(self, step: table_setup.SetupStep, text: str) -> None:
-        outcome = self._running.answer(step, text)
-        self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
-        for finding in outcome.findings if outcome.is_done else ():
-            self._environment.say(f"  {finding.subject}: {finding.message}")
-
     def _collect(self, step: table_setup.SetupStep, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
         try:
@@ -427,88 +544,120 @@ class SetUpPage:
             found = fault_of(step, error)
         self._shown.findings, self._shown.frame = (found,), None
 
-    def _start_dialogue(self, step: table_setup.SetupStep) -> None:
+    def _start(self, step: table_setup.SetupStep, text: str) -> threading.Thread:
+        """Check an answer in a thread of its own, which may ask, tell how far it is, and be stopped."""
         run, dialogue = self._running, PageDialogue()
-        run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
+        run.table.tell = dialogue.tell
+        if step.name in _MAPS and not text:
+            run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
             outcome: table_setup.StepResult | None = None
             try:
-                outcome = check_step(step, run.table, "")
+                with self._works:
+                    outcome = outcome_of(step, run.table, text)
+            except StoppedError:
+                # Whoever stopped it has seen to the page.
+                pass
             finally:
-                # Even an unexpected error must not leave the dialogue on the page.
+                # Even an unexpected error must not leave the page at work.
                 with self._lock:
-                    findings = () if outcome is None else run.finish(step, outcome).findings
-                    self._dialogue = None
-                    self._shown = _CurrentStep(self._shown.step, self._shown.instructions, findings)
+                    if self._dialogue is dialogue:
+                        self._dialogue = None
+                        self._finish(run, step, outcome)
 
         self._dialogue = dialogue
-        self._worker = threading.Thread(target=work, name="map", daemon=True)
+        self._shown.findings = ()
+        self._worker = threading.Thread(target=work, name="check", daemon=True)
         self._worker.start()
+        return self._worker
 
-    def _choose(self, text: str) -> None:
+    def _finish(self, run: SetUpRun, step: table_setup.SetupStep, outcome: table_setup.StepResult | None) -> None:
+        findings = () if outcome is None else run.finish(step, outcome).findings
+        self._shown = _CurrentStep(self._shown.step, self._shown.instructions, findings)
+        for finding in findings if outcome is not None and outcome.is_done else ():
+            self._environment.say(f"  {finding.subject}: {finding.message}")
+
+    def _choose(self, given: Sequence[str]) -> None:
         """Begin or go on with a game; settings that are there are replaced only if the answer says so."""
-        name, _, confirmed = text.partition(" ")
+        screen = screen_of(self._game_forms(), given)
+        name, _, confirmed = (screen.answer or "").partition(" ")
         self._to_confirm = ""
-        if name not in registry.games():
-            fault = Finding.fault(Phrase("game"), Phrase("there is no game {name}", name=repr(name)))
-            self._shown = _CurrentStep(findings=(fault,))
+        self._shown = _CurrentStep()
+        if not name:
             return
         folder = self._environment.folder
         kept = None if self._is_new else Progress.load(folder, name)
         if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
-            there = Phrase("{file} is there already, for another game or an earlier set-up", file=FILE_NAME)
-            self._shown = _CurrentStep(findings=(Finding.note(Phrase("settings"), there),))
             self._to_confirm = name
             return
         self._is_new = False
         self._run = self._new_run(kept or Progress(folder, name))
-        self._shown = _CurrentStep()
 
-    def _choice_of_game(self) -> table_setup.StepView:
-        names = tuple((name, registry.load(name).title) for name in registry.games())
-        game = table_setup.Field(Phrase("Game"), table_setup.FieldKind.CHOICE, "deblockle", names)
-        instructions = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
-        forms = [table_setup.AnswerForm(Phrase("Set up this game"), (game,))]
+    def _game_forms(self) -> tuple[table_setup.AnswerForm, ...]:
+        if not self._to_confirm:
+            return tuple(table_setup.AnswerForm(registry.load(name).title, answer=name) for name in registry.games())
+        title = registry.load(self._to_confirm).title
+        anew = Phrase("Replace the settings, for {game}", game=title)
+        return (
+            table_setup.AnswerForm(anew, answer=f"{self._to_confirm} {_ANEW}"),
+            table_setup.AnswerForm(Phrase("Choose another game")),
+        )
+
+    def _choice_of_game(self) -> StepView:
+        asks, told = Phrase("Which game do you set up?"), Phrase("You can stop at any time, and go on later.")
         if self._to_confirm:
-            title = registry.load(self._to_confirm).title
-            anew = table_setup.AnswerForm(
-                Phrase("Replace the settings, for {game}", game=title), answer=f"{self._to_confirm} {_ANEW}"
-            )
-            forms.insert(0, anew)
-        return table_setup.StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
+            asks = Phrase("Replace what is set up here?")
+            told = Phrase("This folder has the settings of another game, or of an earlier set-up.")
+        screen = screen_of(self._game_forms(), (), asks)
+        return StepView(_GAME, Phrase("The game"), (told,), screen, self._shown.findings)
 
-    def _titles(self) -> tuple[tuple[str, table_setup.StepState], ...]:
+    def _titles(self) -> tuple[tuple[str, str, table_setup.StepState], ...]:
         run = self._running
-        now = run.step
+        now, left_out = run.step, run.left_out
         return tuple(
             (
+                step.name,
                 step.title,
                 table_setup.StepState.NOW
                 if step is now
+                else table_setup.StepState.SKIPPED
+                if step in left_out
                 else table_setup.StepState.DONE
                 if step.name in run.kept.done
                 else table_setup.StepState.AHEAD,
             )
             for step in run.steps
+            if not step.unneeded(run.table)
         )
 
-    def _end(self, run: SetUpRun) -> table_setup.StepView:
-        environment, game = self._environment, run.table.game.title
-        ending = run.ending(environment.variables, environment.working_folder)
-        instructions = [
-            Phrase("{game} is ready.", game=game),
-            Phrase("The settings are in {file}.", file=str(environment.folder / FILE_NAME)),
-            Phrase("Begin a game at the terminal: {command}", command=f"{ending.watch} --page"),
-        ]
-        title = Phrase("Everything is set up")
+    def _ending(self, run: SetUpRun) -> Ending:
+        return run.ending(self._environment.variables, self._environment.working_folder)
+
+    def _end(self, run: SetUpRun) -> StepView:
+        ending, missing = self._ending(run), [(step.name, step.title) for step in run.left_out]
+        title = Phrase("The table is ready")
+        told = [Phrase("{game} can begin.", game=run.table.game.title)]
         if not ending.is_ready:
-            title = Phrase("Set-up is not complete")
-            instructions = [Phrase("{game} is not ready: a table needs a calibrated camera. Go back.", game=game)]
-        elif ending.overriding:
+            title = Phrase("The table is not ready")
+            told = [Phrase("It needs a calibrated camera.")]
+            missing = missing or [(step.name, step.title) for step in run.steps if step.name == CALIBRATION_STEP.name]
+        elif missing:
+            title = either(len(missing) == 1, "1 step is missing", "{count} steps are missing", count=len(missing))
+            told = [Phrase("The referee is surer if nothing is left out.")]
+        if ending.is_ready and ending.overriding:
             names = ", ".join(ending.overriding)
-            instructions.append(Phrase("These environment variables override the settings: {names}", names=names))
-        return table_setup.StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())
+            told.append(Phrase("These environment variables override the settings: {names}", names=names))
+        return StepView(
+            "",
+            title,
+            tuple(told),
+            Screen(asks=title),
+            self._shown.findings,
+            steps=self._titles(),
+            missing=tuple(missing),
+            may_start=ending.is_ready,
+        )
 
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
@@ -530,14 +679,16 @@ class _Pages:
     def __init__(self, set_up: SetUpPage, access: Access) -> None:
         self._set_up = set_up
         self._access = access
-        self._actions: Mapping[str, Callable[[str, Mapping[str, list[str]]], None]] = {
-            "answer": lambda step, fields: set_up.answer(step, answer_of(fields)),
-            "look": lambda step, fields: set_up.look_at(step, answer_of(fields)),
+        self._actions: Mapping[str, Callable[[str, Mapping[str, list[str]]], object]] = {
+            "answer": lambda step, fields: set_up.answer(step, answers_of(fields), corners_of(fields)),
             "take": lambda step, fields: set_up.take(step, by_itself="by_itself" in fields),
             "start over": lambda step, _: set_up.start_over(step),
             "say": lambda step, fields: set_up.say(step, fields.get("text", [""])[-1], fields.get("number", [""])[-1]),
+            "stop": lambda step, _: set_up.stop(step),
             "skip": lambda step, _: set_up.skip(step),
             "back": lambda step, _: set_up.back(step),
+            "go": lambda step, fields: set_up.go(step, fields.get("to", [""])[-1]),
+            "start": lambda step, _: set_up.start(step),
         }
 
     def routes(self) -> Sequence[Guarded]:
@@ -546,6 +697,7 @@ class _Pages:
             Guarded("/", self._step, Role.OWN, name="table"),
             Guarded("/seen", self._seen, Role.OWN),
             Guarded("/picture.jpg", self._picture, Role.OWN),
+            Guarded("/camera.jpg", self._snapshot, Role.OWN),
             Guarded("/files/{name}", self._file, Role.OWN),
             Guarded("/do", self._do, Role.OWN, methods=["POST"]),
             Guarded(_PHOTO, self._photo, Role.OWN, methods=["POST"]),
@@ -554,19 +706,34 @@ class _Pages:
         )
 
     async def _step(self, request: Request) -> Response:
-        step = await run_in_threadpool(self._set_up.view)
+        if self._set_up.is_starting:
+            return self._render(request, "set_up/starting", {})
+        words = await self._shown(request)
+        step, say = words["step"], sentences(language_of(request))
+        drawing = await run_in_threadpool(self._set_up.drawing, say) if step.shows_game else ""
+        return self._render(request, "set_up/step", {**words, "drawing": drawing})
+
+    async def _shown(self, request: Request) -> dict[str, Any]:
+        """Return the step on the screen that the address asks for, what the camera sees, and the state's token."""
+        given, name = request.query_params.getlist("a"), request.query_params.get("step", "")
+        step = await run_in_threadpool(self._set_up.view, name, given)
         state = await run_in_threadpool(self._set_up.state)
-        inspection = await run_in_threadpool(self._set_up.inspect, again=False) if step.shows_picture else None
-        return self._render(request, "set_up/step", {"step": step, "inspection": inspection, "state": _token(state)})
+        inspection = await run_in_threadpool(self._set_up.inspect, again=False) if step.shows_picture else Inspection()
+        return {"step": step, "inspection": inspection, "state": _token(state)}
 
     async def _seen(self, request: Request) -> Response:
-        """Return the newest picture's findings as HTML list items."""
-        inspection = await run_in_threadpool(self._set_up.inspect, again=False)
-        state = await run_in_threadpool(self._set_up.state)
-        language = language_of(request)
-        items = templates(language).get_template("set_up/seen.html")
-        body = items.render(findings=inspection.findings, tell=sentences(language))
-        return HTMLResponse(body, headers={"X-State": _token(state)})
+        """Return what changes while the step is the same: what the newest picture shows, or how far the work is."""
+        if self._set_up.is_starting:
+            raise HTTPException(503, Phrase("The referee is starting."))
+        words, language = await self._shown(request), language_of(request)
+        body = templates(language).get_template("set_up/newest.html").render(**words, tell=sentences(language))
+        return HTMLResponse(body, headers={"X-State": words["state"]})
+
+    async def _snapshot(self, request: Request) -> Response:
+        image = await run_in_threadpool(self._set_up.snapshot, request.query_params.get("source", ""))
+        if image is None:
+            raise HTTPException(404, Phrase("This camera gives no picture."))
+        return Response(await run_in_threadpool(as_jpeg, image), media_type="image/jpeg")
 
     async def _picture(self, _: Request) -> Response:
         inspection = await run_in_threadpool(self._set_up.inspect, again=True)
@@ -588,9 +755,13 @@ class _Pages:
         if action is None:
             raise HTTPException(422, "The form lacks what to do. Load the page again.")
         self._access.count_command(request.state.session)
-        await run_in_threadpool(action, fields.get("step", [""])[-1], fields)
+        step = fields.get("step", [""])[-1]
+        following = await run_in_threadpool(action, step, fields)
         # The page's script updates itself; a plain form submission needs the page again.
-        return Response(status_code=204) if CSRF_HEADER in request.headers else RedirectResponse("/", 303)
+        if CSRF_HEADER in request.headers:
+            return Response(status_code=204)
+        given = [("a", each) for each in following] if isinstance(following, list) else []
+        return RedirectResponse(f"/?{urlencode([('step', step), *given])}" if given else "/", 303)
 
     async def _photo(self, request: Request) -> Response:
         fields, content = await form_with_file(request)
@@ -608,17 +779,18 @@ class _Pages:
         return views.page(request, view, {"game": game, "tell": sentences(language_of(request)), **words})
 
 
-def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
-    """Assemble an answer from a form's fields; raises HTTPException if a required field is empty or it is too long."""
-    parts = [part.strip() for part in fields.get("part", ())]
-    if not all(parts):
-        raise HTTPException(422, Phrase("A field is empty. Go back and fill it in."))
-    optional = [part.strip() for part in fields.get("optional", ()) if part.strip()]
-    corners = [f"{x.strip()},{y.strip()}" for x, y in zip(fields.get("x", ()), fields.get("y", ()), strict=False)]
-    answer = " ".join((*parts, *optional, *corners))
-    if len(answer) > _MOST_CHARACTERS:
+def answers_of(fields: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the answers of a step's screens from a form's fields; raises HTTPException if they are too long."""
+    given = [each.strip() for each in fields.get("a", ())]
+    if sum(map(len, given)) > _MOST_CHARACTERS:
         raise HTTPException(422, Phrase("That is too long: more than {most_characters} characters.", _MOST_CHARACTERS))
-    return answer
+    return given
+
+
+def corners_of(fields: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the corners of a form's fields, each as ``x,y``."""
+    xs, ys = ([each.strip() for each in fields.get(name, ())] for name in ("x", "y"))
+    return [f"{x},{y}" for x, y in zip(xs, ys, strict=False)]
 
 
 def _token(state: str) -> str:

@@ -1,8 +1,9 @@
 """The camera during a set-up, kept open from its first use, and checks whether its pictures are good enough."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 import cv2
@@ -11,12 +12,15 @@ import numpy as np
 from common.findings import Finding, Severity
 from common.phrases import Phrase
 from referee.settings.settings import CameraSection
+from referee.setup.table_setup import FoundCamera, Point
 from vision.cameras import Camera, is_live, open_camera
+from vision.cameras.live import ids_of, usb_cameras
 from vision.clarity import REMEDIES, Clarity
-from vision.drawing import draw, write_text
+from vision.drawing import draw, grid_lines, write_text
 from vision.errors import EndOfFramesError, NothingNewError, NotLocatedError
 from vision.frame import BoolImage, FloatArray, Frame, Image
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, project
+from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector, SharedPicture
@@ -33,7 +37,26 @@ _GLARE = 250
 """Grey value, 0 to 255, from which a pixel counts as glare."""
 _GLARE_SHARE = 0.01
 """Share of the picture, 0 to 1, from which glare is reported."""
+_RIM_SHARE = 0.12
+"""What is shown around a board whose grid is compared, as a share of its size in the picture."""
+Polyline = tuple[Point, ...]
 _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200, 60, 200)
+
+
+_PI_CAMERA = "usr/lib/python3/dist-packages/picamera2"
+
+
+def found_cameras(root: Path) -> tuple[FoundCamera, ...]:
+    """List the cameras that are plugged in; ``root`` is the folder that contains ``sys`` and ``usr``.
+
+    A Pi's own camera is listed if the software for it is installed; whether one is on the cable shows its picture.
+    """
+    cameras = usb_cameras(root)
+    ids = ids_of(cameras)
+    found = [FoundCamera(ids[each.device], each.name, each.device.removeprefix("/dev/video")) for each in cameras]
+    if (root / _PI_CAMERA).is_dir():
+        found.append(FoundCamera("pi", Phrase("the camera on the Pi's ribbon cable"), "pi"))
+    return tuple(found)
 
 
 def picture_findings(frame: Frame) -> Iterator[Finding]:
@@ -148,6 +171,34 @@ class LocatedTable:
                 seen = draw(self.frame.image if seen is None else seen, located, part, self.camera)
         return seen
 
+    def grid(self) -> tuple[Image, tuple[Polyline, ...], tuple[tuple[str, Point], ...]]:
+        """Return the picture around what was located, the lines of each board in it, and the names of its corners."""
+        lines: list[FloatArray] = []
+        names: list[tuple[str, FloatArray]] = []
+        for part, located in self.parts:
+            board = part.surfaces[0]
+            if isinstance(located, TableLocation) and isinstance(board, GridSurface):
+                lines += grid_lines(located, board, self.camera)
+                for name in (board.places[0], board.places[board.columns - 1], board.places[-board.columns]):
+                    middle = (*board.centre_mm(name), board.height_mm)
+                    names.append((name, project(self.camera, located.pose, [middle])[0]))
+        if not lines:
+            return self.frame.image, (), ()
+        height, width = self.frame.image.shape[:2]
+        ends = np.concatenate(lines)
+        least, most = ends.min(axis=0), ends.max(axis=0)
+        rim = _RIM_SHARE * (most - least)
+        left, top = (int(each) for each in np.clip(least - rim, 0, None))
+        right, bottom = (int(each) for each in np.clip(most + rim, 1, [width, height]))
+        shift = np.array([left, top])
+        cut: Image = np.ascontiguousarray(self.frame.image[top:bottom, left:right])
+        corners = tuple((name, _points([at - shift])[0]) for name, at in names)
+        return cut, tuple(_points(each - shift) for each in lines), corners
+
+
+def _points(at_px: Iterable[FloatArray]) -> Polyline:
+    return tuple((round(float(x), 1), round(float(y), 1)) for x, y in at_px)
+
 
 def table_findings(table: LocatedTable) -> Iterator[Finding]:
     """Report for each marker if it is seen, large enough and in its place, and what blocks the view of the board."""
@@ -159,7 +210,23 @@ def table_findings(table: LocatedTable) -> Iterator[Finding]:
         return
     reading = table_reader(table.camera, table.layout, None).read(table.frame, table.picture)
     for hindrance in reading.hindrances:
-        yield Finding.fault(hindrance.kind, hindrance.message, Phrase("clear the board, or move the lamp"))
+        yield Finding.fault(
+            hindrance_name(hindrance.kind), hindrance.message, Phrase("clear the board, or move the lamp")
+        )
+
+
+def hindrance_name(kind: HindranceKind) -> str:
+    """Return what keeps a picture from being read in words that say where to look."""
+    table, picture = Phrase("table"), Phrase("picture")
+    names = {
+        HindranceKind.NOT_LOCATED: table,
+        HindranceKind.UNCLEAR: table,
+        HindranceKind.MOVED_CAMERA: Phrase("camera"),
+        HindranceKind.OUTSIDE_PICTURE: picture,
+        HindranceKind.BAD_FRAME: picture,
+        HindranceKind.COARSE: picture,
+    }
+    return names.get(kind, kind.value)
 
 
 def _marker_findings(layout: TableLayout, located: TableLocation | NotLocatedError, name: Phrase) -> Iterator[Finding]:

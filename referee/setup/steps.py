@@ -37,8 +37,9 @@ from referee.session.ports import Reader
 from referee.settings.configuration import load, written
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
-from referee.setup.measuring import SEEN_FILE, TABLE_STEP, watch_table
-from referee.setup.picture_checks import draw_markers, marker_findings, picture_findings
+from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
+from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
+from referee.setup.screens import in_mm
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, SetupStep, StepResult, TableSetup
 from referee.setup.wiring_steps import WIRING_STEPS
 from vision.errors import VisionError
@@ -73,13 +74,22 @@ def steps_of(game: Game[Any, Any]) -> tuple[SetupStep, ...]:
 
 def check_step(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
     """Check a step and store its settings in the table. An expected error becomes a finding."""
+    outcome = outcome_of(step, table, answer)
+    _take(table, outcome)
+    return outcome
+
+
+def outcome_of(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
+    """Check a step without storing its settings. An expected error becomes a finding."""
     try:
-        outcome = step.check(table, answer.strip() or step.default)
+        return step.check(table, answer.strip() or step.default)
     except FAULTS as error:
         return StepResult((fault_of(step, error),))
+
+
+def _take(table: TableSetup, outcome: StepResult) -> None:
     if outcome.is_done:
         table.values = {key: value for key, value in {**table.values, **outcome.values}.items() if value is not None}
-    return outcome
 
 
 FAULTS = (VisionError, EngineError, ConfigError, HardwareError, BridgeError, OSError)
@@ -92,15 +102,19 @@ def fault_of(step: SetupStep, error: Exception) -> Finding:
     return Finding.fault(step.title, said)
 
 
-def _place_camera(table: TableSetup) -> tuple[str, ...]:
-    placing = (
+def _placing(_: TableSetup) -> tuple[str, ...]:
+    return (
         Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
         Phrase("Light the table from the side."),
     )
+
+
+def _place_camera(table: TableSetup) -> tuple[str, ...]:
+    placing = _placing(table)
     if not table.cameras:
         return (*placing, Phrase("No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi."))
-    named = ", ".join(f"{each.device.removeprefix('/dev/video')} ({each.name})" for each in table.cameras)
-    return (*placing, Phrase("These USB cameras are plugged in: {cameras}", cameras=named))
+    named = ", ".join(f"{each.typed} ({each.name})" for each in table.cameras)
+    return (*placing, Phrase("These cameras are plugged in: {cameras}", cameras=named))
 
 
 def _check_camera(table: TableSetup, source: str) -> StepResult:
@@ -111,7 +125,17 @@ def _check_camera(table: TableSetup, source: str) -> StepResult:
 
 
 def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
-    return (AnswerForm(Phrase("This is the camera"), (Field(Phrase("Camera"), value=str(table.source)),)),)
+    """Offer each camera by its picture, and any other by its name; then its picture is looked at."""
+    good = (AnswerForm(Phrase("Yes, use this camera")),)
+    asks = Phrase("Is the whole table in the picture?")
+    named = {each.source: each.name for each in table.cameras}
+    if "camera.source" in table.values:
+        named.setdefault(table.source, Phrase("the camera in use"))
+    other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
+    return (
+        *(AnswerForm(name, answer=source, camera=source, asks=asks, then=good) for source, name in named.items()),
+        AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
+    )
 
 
 def _watch_camera(table: TableSetup, frame: Frame) -> Inspection:
@@ -132,11 +156,15 @@ def _check_players(table: TableSetup, answer: str) -> StepResult:
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.chosen_options.get("players", 2))
-    return (AnswerForm(Phrase("That many players"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
+    most = Field(Phrase("How many play?"), FieldKind.NUMBER, players)
+    return (AnswerForm(Phrase("That many players"), (most,)),)
 
 
-def _files(table: TableSetup) -> tuple[str, ...]:
-    return (BOARD_FILE, MARKERS_FILE, CHARUCO_FILE) if table.has_board else (SHEETS_FILE, CHARUCO_FILE)
+def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
+    calibration = (CHARUCO_FILE, Phrase("The calibration board"))
+    if not table.has_board:
+        return (SHEETS_FILE, Phrase("The sheets")), calibration
+    return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board")), calibration
 
 
 def _print(table: TableSetup) -> tuple[str, ...]:
@@ -166,24 +194,50 @@ def _print(table: TableSetup) -> tuple[str, ...]:
 
 def _check_print(_: TableSetup, answer: str) -> StepResult:
     ruler = Phrase("ruler")
-    try:
-        ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
-    except ValueError:
+    ruler_mm = in_mm(answer)
+    if not ruler_mm:
         message = Phrase("{answer} is not a length", answer=repr(answer))
         return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
+    if abs(10 * ruler_mm - RULER_MM) <= 10 * RULER_OFF_MM:
+        message = Phrase("{got} looks like centimetres", got=f"{ruler_mm:g}")
+        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
     if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
-        scale = 100 * RULER_MM / ruler_mm if 0 < ruler_mm < float("inf") else 100.0
-        remedy = Phrase("set the printer's scale to {scale} % and print again", scale=f"{scale:.1f}")
+        remedy = Phrase(
+            "set the printer's scale to {scale} % and print again", scale=f"{100 * RULER_MM / ruler_mm:.1f}"
+        )
         message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
         return StepResult((Finding.fault(ruler, message, remedy),))
     return StepResult((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
 
 
-_RULER_FORMS = (
+_LEAST_RULER_MM = 50.0
+"""Half of what the ruler is; what is shorter was measured in centimetres, or is another line."""
+_RULER = Field(
+    Phrase("How long is the printed ruler, in mm?"),
+    FieldKind.LENGTH,
+    hint=Phrase("From its first line to its last, in millimetres."),
+    least=_LEAST_RULER_MM,
+)
+_PRINT_FORMS = (
     AnswerForm(
-        Phrase("This is its length"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)
+        Phrase("They are printed"),
+        told=(Phrase("Each sheet has a ruler at its lower edge. Hold a real one to it."),),
+        asks=Phrase("Is the printed ruler 100 mm long?"),
+        then=(
+            AnswerForm(Phrase("Yes, exactly 100 mm"), answer=f"{RULER_MM:g}"),
+            AnswerForm(Phrase("No, it has another length"), (_RULER,)),
+        ),
     ),
 )
+
+
+def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
+    board = (Phrase("Take the whole board, or your own with the markers."),) if table.has_board else ()
+    return (
+        Phrase("Print them in actual size, not fitted to the page."),
+        *board,
+        Phrase("Glue the calibration board onto something flat and stiff."),
+    )
 
 
 def _set_up(table: TableSetup) -> tuple[str, ...]:
@@ -200,7 +254,7 @@ def _check_set_up(table: TableSetup, answer: str) -> StepResult:
     learned: list[LearnedLook] = []
     reader = _learning_reader(table, layout, frame, learned) if table.has_board else _plain_reader(table)
     reading = reader.read(frame)
-    options = {**table.options, **_start_options(game)}
+    options = {**table.options, **start_options(game)}
     belief, ruling = begin(JudgeContext(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
@@ -221,7 +275,7 @@ def _picture_for(table: TableSetup, answer: str) -> Frame:
     return Frame(load_image(table.file(answer)), 0.0, 0, answer) if answer else table.picture()
 
 
-def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
+def start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     """Return options that let the first player begin, so that the test turn needs no dice."""
     by_roll = [each for each in game.options if each.name == STARTS_OPTION and each.default not in game.players]
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
@@ -238,7 +292,7 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
         return LearningReader(camera, layout, usual_appearance(game, table.options), learned.append)
     colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
     names = {LETTERS.get(name, name[0].upper()): name for name in colours}
-    squares = game.squares(game.rules.new({**table.options, **_start_options(game)}))
+    squares = game.squares(game.rules.new({**table.options, **start_options(game)}))
     stacks = {
         place: " ".join(f"{size}:{names[part[0]]}" for part in stack.split("+") for size in part[1:])
         for place, stack in squares.items()
@@ -265,7 +319,10 @@ def _hindrances(reading: Reading) -> tuple[Finding, ...]:
             file=SEEN_FILE,
         ),
     }
-    return tuple(Finding.fault(each.kind, each.message, remedies.get(each.kind, "")) for each in reading.hindrances)
+    return tuple(
+        Finding.fault(hindrance_name(each.kind), each.message, remedies.get(each.kind, ""))
+        for each in reading.hindrances
+    )
 
 
 def _before_turn(table: TableSetup) -> tuple[str, ...]:
@@ -280,9 +337,17 @@ def _before_turn(table: TableSetup) -> tuple[str, ...]:
 
 
 def _turn_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
+    played = Phrase("The turn is played")
+    if not _awaits_roll(table):
+        return (AnswerForm(played),)
     what = Phrase("Which tiles were drawn?") if _draws_tiles(table) else Phrase("What was rolled?")
-    rolled = (Field(what),) if _awaits_roll(table) else ()
-    return (AnswerForm(Phrase("The turn is played"), rolled),)
+    faces = Field(what, hint=Phrase("All faces with commas, such as {faces}.", faces=_some_faces(table)))
+    return (AnswerForm(played, then=(AnswerForm(Phrase("Check the turn"), (faces,)),)),)
+
+
+def _told_of_turn(table: TableSetup) -> tuple[str, ...]:
+    first, *_ = _before_turn(table) if _awaits_roll(table) else (Phrase("Play one turn by the rules."),)
+    return first, Phrase("Then take your hands away.")
 
 
 _SET_UP_FORMS = (AnswerForm(Phrase("It is set up")),)
@@ -345,6 +410,8 @@ _STEPS = (
         ),
         forms=_camera_forms,
         watch=_watch_camera,
+        asks=Phrase("Which camera looks at the table?"),
+        told=_placing,
     ),
     SetupStep(
         "players",
@@ -354,6 +421,7 @@ _STEPS = (
         _check_players,
         "2",
         forms=_player_forms,
+        asks=Phrase("How many play?"),
     ),
     SetupStep(
         "print",
@@ -361,8 +429,11 @@ _STEPS = (
         _print,
         Phrase("How long is the printed ruler, in mm?"),
         _check_print,
-        forms=lambda _: _RULER_FORMS,
+        forms=lambda _: _PRINT_FORMS,
         files=_files,
+        needs=("players",),
+        asks=Phrase("Print these sheets"),
+        told=_told_of_printing,
         help=(
             Phrase(
                 "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % "
@@ -372,6 +443,7 @@ _STEPS = (
     ),
     CALIBRATION_STEP,
     TABLE_STEP,
+    GRID_STEP,
     *WIRING_STEPS,
     SetupStep(
         "pieces",
@@ -382,6 +454,9 @@ _STEPS = (
         forms=lambda _: _SET_UP_FORMS,
         watch=watch_table,
         takes_photo=True,
+        needs=("table",),
+        asks=Phrase("Set up the game"),
+        shows_game=True,
     ),
     SetupStep(
         "turn",
@@ -390,8 +465,11 @@ _STEPS = (
         Phrase("Enter when it is played; with dice or tiles, their faces"),
         _check_turn,
         after="pieces",
+        needs=("pieces",),
         forms=_turn_forms,
         watch=watch_table,
+        asks=Phrase("Play a test turn"),
+        told=_told_of_turn,
     ),
 )
 
@@ -401,12 +479,16 @@ PROGRESS_FILE = "setup.json"
 
 @dataclass
 class Progress:
-    """The progress so far: the game, the names of the steps done, and the settings by ``section.key``."""
+    """The progress so far: the game, the names of the steps done, and the settings by ``section.key``.
+
+    ``skipped`` are those of the steps done that a person left out.
+    """
 
     folder: Path
     game: str
     done: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
 
     @classmethod
     def load(cls, folder: Path, game: str | None) -> Progress | None:
@@ -431,14 +513,16 @@ class Progress:
             }
         if values.get("game.name", kept["game"]) != kept["game"]:
             return None
-        return cls(folder, str(kept["game"]), [str(name) for name in kept.get("done", ())], values)
+        done, skipped = ([str(name) for name in kept.get(key, ())] for key in ("done", "skipped"))
+        return cls(folder, str(kept["game"]), done, values, skipped)
 
     def keep(self, values: Mapping[str, Any]) -> None:
         """Write both files; each survives a power cut undamaged."""
         self.values = dict(values)
         if self.values:
             write_durably(self.folder / FILE_NAME, written(self.values))
-        write_durably(self.folder / PROGRESS_FILE, json.dumps({"game": self.game, "done": self.done}) + "\n")
+        kept = {"game": self.game, "done": self.done, "skipped": self.skipped}
+        write_durably(self.folder / PROGRESS_FILE, json.dumps(kept) + "\n")
 
 
 @dataclass(frozen=True)
@@ -474,15 +558,23 @@ class SetUpRun:
         """Return the step's number, counted from 1."""
         return self.steps.index(step) + 1
 
+    @property
+    def left_out(self) -> tuple[SetupStep, ...]:
+        """The steps that a person left out although this table needs them."""
+        return tuple(each for each in self.steps if each.name in self.kept.skipped and not each.unneeded(self.table))
+
     def answer(self, step: SetupStep, text: str) -> StepResult:
         """Check a step; its results are saved if the check passes."""
-        return self.finish(step, check_step(step, self.table, text))
+        return self.finish(step, outcome_of(step, self.table, text))
 
     def finish(self, step: SetupStep, outcome: StepResult) -> StepResult:
-        """Save a checked step if it passed; returns its outcome, or why it can't be saved."""
+        """Take over and save a checked step if it passed; returns its outcome, or why it can't be saved."""
         try:
-            if outcome.is_done:
-                self._leave(step)
+            if outcome.again:
+                self.go(next(each for each in self.steps if each.name == outcome.again))
+            elif outcome.is_done:
+                _take(self.table, outcome)
+                self._keep([*self.kept.done, step.name], [name for name in self.kept.skipped if name != step.name])
         except OSError as error:
             message = Phrase("this step can't be saved ({reason})", reason=plain_reason(error))
             return StepResult((Finding.fault(step.title, message),))
@@ -490,14 +582,12 @@ class SetUpRun:
 
     def skip(self, step: SetupStep) -> None:
         """Leave out a step, and those that need what it finds; raises OSError if that can't be saved."""
-        self._leave(step, *(each for each in self.steps if each.after == step.name))
+        out = [step.name, *(each.name for each in self.steps if step.name in (each.after, each.reviews))]
+        self._keep([*self.kept.done, *out], [*self.kept.skipped, *out])
 
-    def _leave(self, *steps: SetupStep) -> None:
-        self._keep(list(dict.fromkeys((*self.kept.done, *(step.name for step in steps)))))
-
-    def _keep(self, done: list[str]) -> None:
+    def _keep(self, done: Sequence[str], skipped: Sequence[str]) -> None:
         """Save the steps done and the settings; the steps count only once they are saved."""
-        kept = replace(self.kept, done=done)
+        kept = replace(self.kept, done=list(dict.fromkeys(done)), skipped=list(dict.fromkeys(skipped)))
         kept.keep(self.table.values)
         self.kept = kept
 
@@ -506,8 +596,16 @@ class SetUpRun:
         earlier = self.steps if step is None else self.steps[: self.steps.index(step)]
         before = [each for each in earlier if not each.unneeded(self.table)]
         if before:
-            again = {each.name for each in self.steps[self.steps.index(before[-1]) :]}
-            self._keep([name for name in self.kept.done if name not in again])
+            self.go(before[-1])
+
+    def go(self, step: SetupStep) -> None:
+        """Do a step again, and those that use its results; raises OSError if that can't be saved."""
+        again = {step.name}
+        for each in self.steps:
+            if again.intersection(each.needs):
+                again.add(each.name)
+        kept = self.kept
+        self._keep(*([name for name in names if name not in again] for names in (kept.done, kept.skipped)))
 
     def ending(self, environment: Mapping[str, str], folder: Path) -> Ending:
         """Return how the set-up ended for a person who types commands in the working ``folder``."""

@@ -18,7 +18,6 @@ from referee.settings.settings import Settings
 from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import layout_for_camera, with_rules
 from vision.calibration import load_calibration
-from vision.cameras.live import UsbCamera
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
@@ -27,98 +26,102 @@ Point = tuple[float, float]
 """A point in a picture, in pixels: x to the right, y down."""
 
 
+class StoppedError(Exception):
+    """A person has stopped what a step was doing."""
+
+
 class FieldKind(enum.Enum):
-    """The kind of input a field takes."""
+    """The kind of input a field takes: a text, a number, a length in mm, or numbers of pins."""
 
     TEXT = enum.auto()
     NUMBER = enum.auto()
-    CHOICE = enum.auto()
+    LENGTH = enum.auto()
+    PINS = enum.auto()
 
 
 @dataclass(frozen=True)
 class Field:
     """One input field of an answer: its label and its initial value.
 
-    ``choices`` are the allowed values, each with its label. An ``is_optional`` field may stay empty.
+    An ``is_optional`` field may stay empty. ``setting`` is the name under which the value goes into the answer;
+    ``hint`` says how to find the value. ``least`` is the smallest plausible length in mm: what is a tenth of a
+    plausible one was measured in centimetres.
     """
 
     label: str
     kind: FieldKind = FieldKind.TEXT
     value: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
     is_optional: bool = False
+    setting: str = ""
+    hint: str = ""
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """One way to answer a step. The answer sent is ``answer`` followed by the field values, separated by spaces.
+    """One way to answer a step, and what the page asks for then.
 
-    ``corners`` are named points to drag over the picture. They come last in the answer, as ``x,y``.
+    The answer sent is ``answer``, then the values of the fields, then that of one of the forms in ``then``, separated
+    by spaces. ``corners`` are named points to drag over the picture; they come last, as ``x,y``.
+
+    ``button`` chooses it and ``words`` explain it. ``asks`` is the question to which the forms in ``then`` are answers;
+    ``told`` comes before it. ``camera`` is the source of the picture to choose it by. ``is_rare``: it is folded away.
     """
 
     button: str
     fields: tuple[Field, ...] = ()
     corners: tuple[tuple[str, Point], ...] = ()
     answer: str = ""
+    words: str = ""
+    asks: str = ""
+    told: tuple[str, ...] = ()
+    then: tuple["AnswerForm", ...] = ()
+    camera: str = ""
+    is_rare: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether choosing it is the whole answer."""
+        return not (self.fields or self.corners or self.then)
 
 
 class StepState(enum.Enum):
-    """Whether a step is done, current, or still ahead."""
+    """Whether a step is done, left out, current, or still ahead."""
 
     DONE = enum.auto()
+    SKIPPED = enum.auto()
     NOW = enum.auto()
     AHEAD = enum.auto()
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """Messages and a question during a long operation, such as finding each light.
+    """Messages and a question during a long operation, such as finding each light, and how far it is.
 
-    ``question`` is empty if there is none; an answer names its ``number``.
+    ``question`` is empty if there is none; an answer names its ``number``. ``done`` of ``wanted`` parts are finished;
+    ``wanted`` is 0 while that is unknown.
     """
 
     lines: tuple[str, ...] = ()
     question: str = ""
     number: str = ""
-
-
-@dataclass(frozen=True)
-class StepView:
-    """A step as the page shows it.
-
-    ``findings`` are the results of the last check, ``files`` the names of PDFs to print. ``picture_px`` is the camera
-    picture's (width, height). ``collects`` means that pictures are taken one by one, ``takes_photos`` that a photo may
-    be uploaded. ``name`` is empty after the last step.
-    """
-
-    name: str
-    title: str
-    instructions: tuple[str, ...]
-    forms: tuple[AnswerForm, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    files: tuple[str, ...] = ()
-    steps: tuple[tuple[str, StepState], ...] = ()
-    shows_picture: bool = False
-    picture_px: tuple[int, int] | None = None
-    collects: bool = False
-    takes_photos: bool = False
-    dialogue: Dialogue | None = None
-
-    @property
-    def number(self) -> int:
-        """The step's number, counted from 1."""
-        return sum(state is StepState.DONE for _, state in self.steps) + 1
+    done: int = 0
+    wanted: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
     """The newest picture with detections drawn over it, and its findings for the step.
 
-    If ``picture`` is ``None``, the findings say why.
+    If ``picture`` is ``None``, the findings say why. ``grid`` is drawn over the picture by the page: lines of points,
+    and names at points. ``share``, 0 to 1, says how much of what the step collects is there.
     """
 
     findings: tuple[Finding, ...] = ()
     picture: Image | None = None
+    grid: tuple[tuple[Point, ...], ...] = ()
+    names: tuple[tuple[str, Point], ...] = ()
+    share: float | None = None
 
 
 FIRST_CAMERA = "0"
@@ -132,6 +135,15 @@ MakeMap = Callable[[Settings, Path], bool]
 """Maps lights or switches to squares with a person's help and writes the file; returns whether any was found."""
 
 
+@dataclass(frozen=True)
+class FoundCamera:
+    """A camera that is plugged in: its source, its name for people, and what names it in a typed answer."""
+
+    source: str
+    name: str
+    typed: str
+
+
 def _refuse_mapping(settings: Settings, path: Path) -> bool:
     del settings
     raise ConfigError("here nobody can be asked which is where; make {name} at a terminal", path.name)
@@ -142,9 +154,9 @@ class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
     ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game
-    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``cameras`` are the USB cameras
-    that are plugged in. ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture
-    was taken.
+    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``cameras`` are plugged in.
+    ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture was taken. ``tell`` is
+    told how many parts of a long check are done, and how many there are; it raises StoppedError to end the check.
     """
 
     game: Game[Any, Any]
@@ -156,7 +168,8 @@ class TableSetup:
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
     pictures: object = None
-    cameras: Sequence[UsbCamera] = ()
+    cameras: Sequence[FoundCamera] = ()
+    tell: Callable[[int, int], object] = lambda *_: None
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
     is_mirrored: bool = False
@@ -229,10 +242,14 @@ class TableSetup:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The findings of a check, and the settings that result from it; ``None`` removes one."""
+    """The findings of a check, and the settings that result from it; ``None`` removes one.
+
+    ``again`` names an earlier step that has to be done again.
+    """
 
     findings: tuple[Finding, ...]
     values: Mapping[str, object] = field(default_factory=dict)
+    again: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -252,9 +269,12 @@ class SetupStep:
     ``forms`` are for answering on the page; each produces the same text as a typed answer. ``typed`` are the forms
     between which the ``question`` asks at the terminal, to ask for the fields of the chosen one. ``live``: the check
     uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
-    ``after`` names a step that must be done in the same run. ``unneeded`` returns the reason if this table doesn't
-    need the step. ``files`` are the files to print. ``collect`` takes a picture. ``takes_photo`` means that the answer
-    may be a picture file.
+    ``after`` names a step that must be done in the same run. ``needs`` are the steps whose results this one uses: if
+    one of them is done again, so is this. ``reviews`` names the step whose result a person looks at here; it is left
+    out with it. ``unneeded`` returns the reason if this table doesn't need the step.
+    ``files`` are the files to print, each with its title. ``collect`` takes a picture. ``takes_photo`` means that the
+    answer may be a picture file. ``asks`` is the page's question, and ``told`` are its instructions where they differ
+    from those at the terminal. ``shows_game``: the page draws how the game is set up.
     """
 
     name: str
@@ -271,6 +291,11 @@ class SetupStep:
     typed: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
     help: tuple[str, ...] = ()
     watch: Watch | None = None
-    files: Callable[[TableSetup], tuple[str, ...]] = lambda _: ()
+    files: Callable[[TableSetup], tuple[tuple[str, str], ...]] = lambda _: ()
     collect: Callable[[TableSetup, Frame, bool], Finding] | None = None
     takes_photo: bool = False
+    needs: tuple[str, ...] = ()
+    reviews: str = ""
+    asks: str = ""
+    told: Callable[[TableSetup], tuple[str, ...]] | None = None
+    shows_game: bool = False

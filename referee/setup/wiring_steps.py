@@ -180,22 +180,50 @@ def _check_map(
     return _check_wiring(table, given, Phrase("{file} is used", file=path.name), others=others)
 
 
-_NEEDS = Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)
-_DRIVERS = (
-    ("terminal", Phrase("the screen")),
-    ("gpio", Phrase("the Pi's pins")),
-    ("board", Phrase("a microcontroller")),
-    ("wled-network", Phrase("WLED over the network")),
-    ("wled-serial", Phrase("WLED on a USB cable")),
+_AS_TYPED = AnswerForm(
+    Phrase("Something else"),
+    (Field(Phrase("All of it, as typed at the terminal"), hint=Phrase("The hardware's page in docs describes it.")),),
+    is_rare=True,
 )
+_STRIP = Field(Phrase("How many lights has the strip?"), FieldKind.NUMBER, setting="strip_lights")
+_HOST = Field(
+    Phrase("What is its address in your network?"),
+    setting="wled_host",
+    hint=Phrase("WLED's own page shows it: a name such as wled.local, or numbers."),
+)
+_SERIAL = Field(Phrase("Which socket is it plugged into?"), value="/dev/ttyUSB0", setting="wled_serial_port")
+_BUZZER = Field(Phrase("Which pin has the buzzer?"), FieldKind.NUMBER, "18", setting="buzzer_pin")
 _LIGHT_FORMS = (
-    AnswerForm(Phrase("These show the lights"), (Field(Phrase("Lights"), FieldKind.CHOICE, "", _DRIVERS), _NEEDS)),
+    AnswerForm(
+        Phrase("No lights"), answer="terminal", words=Phrase("This page and the terminal's screen say everything.")
+    ),
+    AnswerForm(
+        Phrase("A strip on a microcontroller"), answer="board", words=Phrase("A Pico or an ESP32 on a USB cable.")
+    ),
+    AnswerForm(
+        Phrase("WLED in the network"), (_HOST, _STRIP), answer="wled-network", words=Phrase("A strip with WLED.")
+    ),
+    AnswerForm(
+        Phrase("WLED on a USB cable"), (_SERIAL, _STRIP), answer="wled-serial", words=Phrase("The same, by cable.")
+    ),
+    AnswerForm(
+        Phrase("A buzzer on the Pi's pins"), (_BUZZER,), answer="gpio", words=Phrase("It says when a turn was right.")
+    ),
+    _AS_TYPED,
 )
-_SOURCES = (("none", Phrase("none")), ("board", Phrase("on a microcontroller")), ("pins", Phrase("on the Pi's pins")))
+_PINS_HINT = Phrase("Their numbers, from the first to the last, with commas.")
+_ROWS = Field(Phrase("Which pins have the rows?"), FieldKind.PINS, setting="row_pins", hint=_PINS_HINT)
+_COLUMNS = Field(Phrase("Which pins have the columns?"), FieldKind.PINS, setting="column_pins", hint=_PINS_HINT)
 _SWITCH_FORMS = (
-    AnswerForm(Phrase("That is right"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),
+    AnswerForm(Phrase("No switches"), answer="none", words=Phrase("The camera alone sees the pieces.")),
+    AnswerForm(Phrase("On a microcontroller"), answer="board", words=Phrase("A Pico or an ESP32 on a USB cable.")),
+    AnswerForm(Phrase("On the Pi's own pins"), (_ROWS, _COLUMNS), answer="pins", words=Phrase("In rows and columns.")),
+    _AS_TYPED,
 )
-_MAP_FORMS = (AnswerForm(Phrase("Begin")), AnswerForm(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
+_MAP_FORMS = (
+    AnswerForm(Phrase("Begin")),
+    AnswerForm(Phrase("Use a map that I have"), (Field(Phrase("The map's file")),), is_rare=True),
+)
 
 WIRING_STEPS = (
     SetupStep(
@@ -206,6 +234,8 @@ WIRING_STEPS = (
         _check_lights,
         "terminal",
         forms=lambda _: _LIGHT_FORMS,
+        asks=Phrase("What shows lights at the table?"),
+        told=lambda _: (),
     ),
     SetupStep(
         "light-map",
@@ -215,6 +245,8 @@ WIRING_STEPS = (
         _check_light_map,
         unneeded=_unneeded_light_map,
         forms=lambda _: _MAP_FORMS,
+        asks=Phrase("Is the board empty?"),
+        needs=("lights",),
     ),
     SetupStep(
         "switches",
@@ -224,6 +256,8 @@ WIRING_STEPS = (
         _check_switches,
         "none",
         forms=lambda _: _SWITCH_FORMS,
+        asks=Phrase("Are there switches under the squares?"),
+        told=lambda _: (),
     ),
     SetupStep(
         "switch-map",
@@ -233,5 +267,7 @@ WIRING_STEPS = (
         _check_switch_map,
         unneeded=_unneeded_switch_map,
         forms=lambda _: _MAP_FORMS,
+        asks=Phrase("Is the board empty?"),
+        needs=("switches",),
     ),
 )

@@ -6,16 +6,27 @@ const HANDLE_PX = 16;
 
 const state = document.getElementById("set-up")?.dataset.state;
 const live = document.getElementById("live");
-const seen = document.getElementById("seen");
 const byItself = document.getElementById("by-itself");
 
 // A reload would cancel a form that is being sent.
 let leaving = false;
-addEventListener("submit", () => {
+addEventListener("submit", (event) => {
   leaving = true;
+  // It may take a while: the button shows that it was pressed, and isn't pressed twice.
+  event.submitter?.setAttribute("aria-busy", "true");
 });
 
 const pause = () => new Promise((go) => setTimeout(go, EVERY_MS));
+
+// Puts each part that came in the place of the one with its id.
+function show(parts) {
+  const came = document.createElement("template");
+  came.innerHTML = parts;
+  for (const part of [...came.content.children]) {
+    const there = document.getElementById(part.id);
+    if (there && there.outerHTML !== part.outerHTML) there.replaceWith(part);
+  }
+}
 
 async function look() {
   if (document.hidden) return;
@@ -27,14 +38,10 @@ async function look() {
     });
     picture.hidden = !picture.naturalWidth;
   }
-  const answer = await fetch("/seen");
+  const answer = await fetch(`/seen${location.search}`);
   if (!answer.ok) return;
   if (answer.headers.get("X-State") !== state && !leaving) location.reload();
-  const items = await answer.text();
-  if (seen && items !== seen.dataset.shown) {
-    seen.dataset.shown = items;
-    seen.innerHTML = items;
-  }
+  show(await answer.text());
 }
 
 async function take() {
@@ -71,7 +78,7 @@ function dragCorners(fields) {
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return parent.appendChild(made);
   };
-  const over = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": fields.querySelector("legend").textContent }, live);
+  const over = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": document.querySelector("h1").textContent }, live);
   const outline = drawn("polygon", {}, over);
   const handles = rows.map((row) => drawn("circle", { tabindex: 0, role: "button" }, over));
 
@@ -116,6 +123,25 @@ function dragCorners(fields) {
   place();
 }
 
+// The referee takes this page's place; if it can't, the set-up comes back and says why.
+async function awaitReferee() {
+  for (;;) {
+    await pause();
+    for (const path of ["/manifest.webmanifest", "/seen"]) {
+      const answer = await fetch(path).catch(() => null);
+      if (answer?.ok) return location.replace("/");
+    }
+  }
+}
+
+for (const picture of document.querySelectorAll(".choice img")) {
+  const check = () => {
+    picture.hidden = !picture.naturalWidth;
+    picture.parentElement.querySelector("span").hidden = !picture.hidden;
+  };
+  if (picture.complete) check();
+  else picture.onload = picture.onerror = check;
+}
 const fields = document.querySelector("[data-corners]");
 if (fields && live?.dataset.width) dragCorners(fields);
 if (byItself) {
@@ -124,5 +150,6 @@ if (byItself) {
     byItself.setAttribute("aria-pressed", String(byItself.getAttribute("aria-pressed") !== "true"));
   });
 }
-if (live || document.getElementById("dialogue")) follow();
-else document.documentElement.dataset.live = "";
+if (document.getElementById("starting")) awaitReferee();
+else if (state) follow();
+if (!live) document.documentElement.dataset.live = "";

@@ -20,6 +20,7 @@ from referee.errors import ConfigError
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
 from referee.setup.measuring import TABLE_STEP, markers_by_corners
 from referee.setup.picture_checks import LocatedTable, draw_markers, marker_findings, picture_findings, table_findings
+from referee.setup.screens import screen_of
 from referee.setup.steps import check_step
 from referee.setup.table_setup import PICTURES_FOLDER, TableSetup
 from simulator.rendering.renderer import Renderer
@@ -148,7 +149,8 @@ def test_the_missing_pose_is_drawn(tmp_path: Path, board_views: tuple[Image, ...
     inspection = watch(table_in(tmp_path, board_views[0]), Frame(board_views[0], 0.0, 0))
     assert inspection.picture is not None
     assert (inspection.picture != board_views[0]).any()
-    assert inspection.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"
+    assert inspection.findings[1].message == "at least 8 more pictures are needed"
+    assert inspection.share == 0
 
 
 def test_pictures_of_another_size_or_camera_must_be_discarded(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
@@ -224,9 +226,9 @@ def test_a_wrong_square_size_is_noticed_by_the_size_of_the_markers(seen: tuple[S
 def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     setting, frame = seen
     table = table_of(tmp_path, setting, frame)
-    form = TABLE_STEP.forms(table)[1]
+    own = screen_of(TABLE_STEP.forms(table), ["0", "1", f"{setting.layout.board.cell_mm:g}", "10", "0"])
     # The first proposal comes from the markers at their usual positions, so it is close.
-    assert np.abs(np.asarray([point for _, point in form.corners]) - corners_px(setting)).max() < 12
+    assert np.abs(np.asarray([point for _, point in own.corners]) - corners_px(setting)).max() < 12
     board = setting.layout.board
     typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
     outcome = check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")

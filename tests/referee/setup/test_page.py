@@ -3,7 +3,7 @@
 import errno
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -25,15 +25,17 @@ from referee.settings.configuration import load as load_settings
 from referee.settings.settings import Settings
 from referee.setup.page import MOST_PHOTO_BYTES, PageDialogue, SetUpEnvironment, SetUpPage, create_set_up
 from referee.setup.picture_checks import SharedCamera
+from referee.setup.screens import Screen, StepView
 from referee.setup.steps import Progress
 from referee.setup.table_setup import (
     PICTURES_FOLDER,
-    AnswerForm,
+    Dialogue,
     Field,
+    FieldKind,
+    FoundCamera,
     Inspection,
     MakeMap,
     StepState,
-    StepView,
     TableSetup,
 )
 from referee.web.access import Access, Role, load_or_make_key
@@ -71,6 +73,8 @@ def page_in(
 ) -> SetUpPage:
     said: list[str] = []
     environment = SetUpEnvironment(folder, SharedCamera(patience_s=0.1), date(2026, 5, 1), "a4", no_maps, said.append)
+    # A dialogue waits for answers, anything else is awaited.
+    environment.patience_s = 0.0 if "makers" in more else WAIT_S
     for name, value in more.items():
         setattr(environment, name, value)
     return SetUpPage(environment, kept, camera, is_new=is_new)
@@ -78,7 +82,18 @@ def page_in(
 
 def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
     """The progress after every step before this one."""
-    names = ["camera", "print", "calibration", "table", "lights", "light-map", "switches", "switch-map", "pieces"]
+    names = [
+        "camera",
+        "print",
+        "calibration",
+        "table",
+        "grid",
+        "lights",
+        "light-map",
+        "switches",
+        "switch-map",
+        "pieces",
+    ]
     seen = {"camera.source": camera, "camera.width_px": 640, "camera.height_px": 360}
     return Progress(folder, "deblockle", names[: names.index(step)], {**seen, **values})
 
@@ -87,22 +102,62 @@ def test_a_game_can_be_chosen_changed_and_is_kept(tmp_path: Path, camera: str) -
     page = page_in(tmp_path, camera=camera)
     view = page.view()
     assert (page.title, view.name) == ("", "game")
-    assert [value for value, _ in view.forms[0].fields[0].choices] == list(games())
-    page.answer("game", "chess")
-    assert page.view().findings[0].severity is Severity.FAULT
-    page.answer("game", "number-drop")
+    assert [form.answer for _, form in view.screen.options] == list(games())
+    page.answer("game", ["chess"])
+    assert page.view().name == "game"
+    choose(page, "number-drop")
     assert (page.title, page.view().name) == ("Number Drop", "camera")
-    assert page.view().forms[0].fields[0].value == camera
     page.back("camera")
-    page.answer("game", "deblockle")
-    page.answer("camera", camera)
+    choose(page, "deblockle")
+    assert [form.camera for _, form in page.view().screen.options] == [camera, ""]
+    assert page.answer("camera", [camera]) == [camera]
+    assert page.view("camera", [camera]).shows_picture
+    page.answer("camera", [camera, "0"])
     assert page.view().name == "print"
     again = page_in(tmp_path, Progress.load(tmp_path, None))
     assert (again.title, again.view().name) == ("Deblockle", "print")
-    assert [state for _, state in again.view().steps][:3] == [StepState.DONE, StepState.NOW, StepState.AHEAD]
+    assert [state for *_, state in again.view().steps][:3] == [StepState.DONE, StepState.NOW, StepState.AHEAD]
     assert (again.file("board.pdf") or b"").startswith(b"%PDF")
     assert again.file("referee.toml") is None
     assert again.file("../seen/1.png") is None
+
+
+def choose(page: SetUpPage, game: str) -> None:
+    """Choose a game on the first screen."""
+    page.answer("game", [str(list(games()).index(game))])
+
+
+def test_a_camera_is_chosen_by_its_picture(tmp_path: Path, camera: str) -> None:
+    plugged_in: list[FoundCamera] = []
+    page = page_in(tmp_path, Progress(tmp_path, "deblockle"), cameras=lambda: tuple(plugged_in))
+    assert [form.is_rare for _, form in page.view().screen.options] == [True]
+    before = page.state()
+    plugged_in += [FoundCamera(camera, "HD Webcam", "0"), FoundCamera("images:/not/here", "Broken", "1")]
+    assert page.state() != before, "the page shows it by itself"
+    assert page.snapshot(camera) is not None
+    assert page.snapshot("images:/not/here") is None
+    assert page.snapshot("/etc/passwd") is None
+    page.answer("camera", ["images:/not/here"])
+    assert page.inspect(again=True).picture is None
+    page.answer("camera", [camera])
+    assert page.inspect(again=True).picture is not None
+
+
+def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("print", tmp_path, camera))
+    assert page.view().files
+    assert [form.answer for _, form in page.view("print", ["0"]).screen.options] == ["100", ""]
+    asked = page.view("print", ["0", "1"]).screen
+    assert (asked.field is not None, asked.given) == (True, ("0", "1"))
+    assert page.answer("print", ["0", "1", "10"]) == ["0", "1", "10"]
+    asked = page.view("print", ["0", "1", "10"]).screen
+    assert (asked.trouble, asked.value) == ("10? That looks like centimetres: 100 mm.", "100")
+    page.answer("print", ["0", "1", "97"])
+    asked, found = page.view("print", ["0", "1", "97"]).screen, page.view().findings
+    assert (asked.value, "103.1 %" in found[0].remedy) == ("97", True)
+    assert page.view("calibration", ["0", "1", "97"]).screen.given == (), "another step's answers lead nowhere"
+    page.answer("print", ["0", "0"])
+    assert page.view().name == "calibration"
 
 
 def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: str) -> None:
@@ -110,7 +165,7 @@ def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: 
     before = page.state()
     page.skip("print")
     assert page.state() != before
-    for deed in (page.skip, page.back, page.start_over, lambda step: page.answer(step, "100")):
+    for deed in (page.skip, page.back, page.start_over, lambda step: page.answer(step, ["0", "0"])):
         deed("print")
     assert page.view().name == "calibration"
     page.back("calibration")
@@ -122,7 +177,7 @@ def test_a_missing_camera_is_reported_in_place_of_its_picture(tmp_path: Path, ca
     inspection = page.inspect(again=True)
     assert inspection.picture is None
     assert (inspection.findings[0].subject, inspection.findings[0].severity) == ("The camera", Severity.FAULT)
-    page.look_at("camera", camera)
+    page.answer("camera", ["1", camera])
     assert page.view().name == "camera"
     inspection = page.inspect(again=True)
     assert inspection.picture is not None
@@ -139,7 +194,7 @@ def test_uploaded_photos_calibrate_the_camera(tmp_path: Path, camera: str, board
     for view in board_views:
         page.take_photo("calibration", png(view))
     assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) >= 10
-    page.answer("calibration", page.view().forms[0].answer)
+    page.answer("calibration", ["0"])
     assert page.view().name == "table"
     assert (tmp_path / "camera.json").is_file()
 
@@ -173,7 +228,7 @@ def test_lights_are_mapped_by_questions_on_the_phone(tmp_path: Path, camera: str
     page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
     assert page.view().name == "light-map"
     before = page.state()
-    page.answer("light-map", "")
+    page.answer("light-map", ["0"])
     assert asked.wait(WAIT_S)
     wait_for(lambda: bool((shown := page.view().dialogue) and shown.question))
     dialogue = page.view().dialogue
@@ -206,67 +261,118 @@ def test_an_unanswered_dialogue_ends_when_the_page_closes(tmp_path: Path, camera
 
     strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
     page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
-    page.answer("light-map", "")
+    page.answer("light-map", ["0"])
     page.close()
     assert ended == ["ended"]
     assert page.view().findings[0].message == "nothing was found"
 
 
-def test_the_end_is_shown_and_going_back_is_possible(tmp_path: Path, camera: str) -> None:
+def test_the_end_names_what_is_missing_and_leads_there(tmp_path: Path, camera: str) -> None:
     kept = done_until("pieces", tmp_path, camera)
-    kept.done += ["pieces", "turn"]
     page = page_in(tmp_path, kept)
+    page.skip("pieces")
     assert page.is_over
     view = page.view()
-    assert (view.name, view.instructions[0]) == (
+    assert (view.name, view.may_start, view.missing) == (
         "",
-        "Deblockle is not ready: a table needs a calibrated camera. Go back.",
+        False,
+        (("pieces", "The set-up"), ("turn", "A test turn")),
     )
-    assert len(view.instructions) == 1
-    page.back("")
-    # Another phone still shows the end.
+    assert not page.start("")
+    page.go("pieces", "calibration")
+    page.back("nowhere")
+    assert page.view().name == "", "another phone has moved on"
+    page.go("", "pieces")
+    assert page.view().name == "pieces"
+    assert page_in(tmp_path, Progress.load(tmp_path, None)).view().name == "pieces"
+    page.skip("pieces")
     page.back("")
     # A turn is tested only after a set-up that was seen in the same run.
     assert page.view().name == "pieces"
-    assert page_in(tmp_path, Progress.load(tmp_path, None)).view().name == "pieces"
 
 
-def test_the_end_gives_the_command_for_a_table_in_another_folder(tmp_path: Path, camera: str) -> None:
-    folder = tmp_path / "our table"
-    folder.mkdir()
-    kept = done_until("pieces", folder, camera, **{"camera.calibration": "camera.json"})
+def test_a_step_done_again_has_those_done_again_that_use_it(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("pieces", tmp_path, camera))
+    page.go("pieces", "table")
+    assert [name for name, _, state in page.view().steps if state is StepState.DONE] == [
+        "camera",
+        "print",
+        "calibration",
+        "lights",
+        "switches",
+    ]
+
+
+def test_the_referee_starts_once_the_camera_is_calibrated(tmp_path: Path, camera: str) -> None:
+    started: list[bool] = []
+    kept = done_until("pieces", tmp_path, camera, **{"camera.calibration": "camera.json"})
     kept.done += ["pieces", "turn"]
     kept.keep(kept.values)
-    view = page_in(folder, kept, working_folder=tmp_path, variables={"REFEREE_CAMERA_SOURCE": "1"}).view()
-    assert view.instructions[0] == "Deblockle is ready."
-    assert f"./run --config '{folder / 'referee.toml'}' watch --page" in view.instructions[2]
-    assert "$REFEREE_CAMERA_SOURCE" in view.instructions[3]
-    view = page_in(folder, kept, working_folder=folder).view()
-    assert view.instructions[2:] == ("Begin a game at the terminal: ./run watch --page",)
+    more = {"variables": {"REFEREE_CAMERA_SOURCE": "1"}, "start": lambda: started.append(True)}
+    page = page_in(tmp_path, kept, **more)
+    view = page.view()
+    assert (view.title, view.missing, view.may_start) == ("The table is ready", (), True)
+    assert "$REFEREE_CAMERA_SOURCE" in view.instructions[1]
+    assert not page.start("camera"), "another phone went back"
+    assert page.start("")
+    assert (started, page.is_starting) == ([True], True)
+    page.say_not_started("the camera is gone")
+    assert (page.is_starting, page.view().findings[0].message) == (False, "the camera is gone")
+
+
+def test_what_takes_long_is_shown_at_work_and_can_be_stopped(
+    tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, go_on = threading.Event(), threading.Event()
+
+    def calibrate(*_: object, tell: Callable[[int, int], object], **__: object) -> object:
+        tell(3, 12)
+        told.set()
+        assert go_on.wait(WAIT_S)
+        tell(4, 12)
+        raise AssertionError("it was stopped")
+
+    monkeypatch.setattr("referee.setup.calibrating.calibration.calibrate", calibrate)
+    page = page_in(tmp_path, done_until("calibration", tmp_path, camera), patience_s=0.0)
+    before = page.state()
+    assert page.answer("calibration", ["0"]) == ["0"]
+    assert told.wait(WAIT_S)
+    work = page.view().dialogue
+    assert work is not None
+    assert (work.done, work.wanted) == (3, 12)
+    assert page.state() != before
+    page.skip("calibration")
+    page.answer("calibration", ["0"])
+    page.stop("calibration")
+    go_on.set()
+    view = page.view()
+    assert (view.name, view.dialogue, view.findings) == ("calibration", None, ())
+    page.close()
+    assert "camera.calibration" not in (Progress.load(tmp_path, None) or Progress(tmp_path, "")).values
 
 
 def test_settings_of_another_game_are_replaced_only_if_confirmed(tmp_path: Path, camera: str) -> None:
     Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "lights.brightness": 0.5})
     before = (tmp_path / "referee.toml").read_text()
     page = page_in(tmp_path)
-    page.answer("game", "blockade")
+    choose(page, "blockade")
     view = page.view()
     assert (page.title, view.name) == ("", "game")
-    assert "referee.toml is there already" in view.findings[0].message
-    page.answer("game", view.forms[0].answer)
+    assert view.screen.asks == "Replace what is set up here?"
+    page.answer("game", ["0"])
     assert (page.title, page.view().name) == ("Blockade", "camera")
     assert (tmp_path / "referee.toml").read_text() == before
     page.back("camera")
-    page.answer("game", "deblockle")
+    choose(page, "deblockle")
     assert (page.title, page.view().name) == ("Deblockle", "print")
 
 
 def test_a_new_set_up_of_the_same_game_begins_with_the_first_step(tmp_path: Path, camera: str) -> None:
     Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "camera.source": camera})
     page = page_in(tmp_path, is_new=True)
-    page.answer("game", "deblockle")
+    choose(page, "deblockle")
     assert page.view().name == "game"
-    page.answer("game", page.view().forms[0].answer)
+    page.answer("game", ["0"])
     assert page.view().name == "camera"
 
 
@@ -282,7 +388,7 @@ def test_a_second_answer_to_a_question_does_not_answer_the_next_one(tmp_path: Pa
 
     strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
     page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
-    page.answer("light-map", "")
+    page.answer("light-map", ["0"])
     first = number_of_question(page, "Light 0?")
     for _ in range(2):
         page.say("light-map", "c3", first)
@@ -311,7 +417,7 @@ def test_pictures_of_another_camera_can_be_taken_after_going_back(tmp_path: Path
     cv2.imwrite(str(larger / "1.png"), grey((800, 480)))
     page.back("calibration")
     page.back("print")
-    page.answer("camera", f"folder:{larger}")
+    page.answer("camera", ["1", f"folder:{larger}", "0"])
     page.skip("print")
     page.take("calibration", by_itself=False)
     assert "corners of the board are seen" in page.inspect(again=True).findings[0].message
@@ -351,7 +457,7 @@ def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, mo
         raise OSError(errno.ENOSPC, "no room")
 
     monkeypatch.setattr(Progress, "keep", fail)
-    for deed in (lambda: page.answer("print", "100"), lambda: page.skip("print"), lambda: page.back("print")):
+    for deed in (lambda: page.answer("print", ["0", "0"]), lambda: page.skip("print"), lambda: page.back("print")):
         page.start_over("print")
         deed()
         view = page.view()
@@ -361,7 +467,7 @@ def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, mo
             True,
         )
     monkeypatch.undo()
-    page.answer("print", "100")
+    page.answer("print", ["0", "0"])
     assert page.view().name == "calibration"
 
 
@@ -402,7 +508,7 @@ def test_a_dialogue_ends_whatever_goes_wrong(
     page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
     page.view()
     monkeypatch.setattr(Progress, "keep", fail)
-    page.answer("light-map", "")
+    page.answer("light-map", ["0"])
     wait_for(lambda: page.view().dialogue is None)
     view = page.view()
     assert view.name == "light-map"
@@ -422,7 +528,7 @@ def wait_for(holds: Callable[[], bool]) -> None:
 
 
 FORM = "application/x-www-form-urlencoded"
-ACTIONS = ("answer", "look", "take", "start over", "say", "skip", "back")
+ACTIONS = ("answer", "take", "start over", "say", "stop", "skip", "back", "go", "start")
 
 
 @dataclass
@@ -430,14 +536,28 @@ class RecordingSetUp:
     """A set-up that records its calls."""
 
     title: str = "Deblockle"
-    actions: list[tuple[str, ...]] = field(default_factory=list)
+    is_starting: bool = False
+    asked: Field | None = None
+    dialogue: Dialogue | None = None
+    actions: list[tuple[object, ...]] = field(default_factory=list)
 
-    def view(self) -> StepView:
-        corners = ((Phrase("far left corner"), (10.5, 20.0)),)
-        forms = (AnswerForm(Phrase("Measure it by its corners"), (Field(Phrase("Camera"), value="<0>"),), corners),)
-        steps = ((Phrase("The table"), StepState.NOW),)
+    def view(self, step: str = "", given: Sequence[str] = ()) -> StepView:
+        asks = Phrase("How wide is a square?")
+        if self.asked is not None:
+            screen = Screen(tuple(given), asks, field=self.asked, value="<0>", button=Phrase("Next"))
+        else:
+            corners = ((Phrase("far left corner"), (10.5, 20.0)),)
+            screen = Screen(tuple(given), asks, corners=corners, button=Phrase("Next"))
+        steps = (("table", Phrase("The table"), StepState.NOW),)
         return StepView(
-            "table", Phrase("The table"), ("Told.",), forms, steps=steps, shows_picture=True, takes_photos=True
+            "table",
+            Phrase("The table"),
+            ("Told.",),
+            screen,
+            steps=steps,
+            shows_picture=self.dialogue is None,
+            takes_photos=True,
+            dialogue=self.dialogue,
         )
 
     def state(self) -> str:
@@ -451,11 +571,20 @@ class RecordingSetUp:
     def file(self, name: str) -> bytes | None:
         return b"%PDF" if name == "board.pdf" else None
 
-    def answer(self, step: str, text: str) -> None:
-        self.actions.append(("answer", step, text))
+    def answer(self, step: str, given: Sequence[str], corners: Sequence[str] = ()) -> Sequence[str]:
+        self.actions.append(("answer", step, *given, *corners))
+        return given
 
-    def look_at(self, step: str, source: str) -> None:
-        self.actions.append(("look", step, source))
+    def stop(self, step: str) -> None:
+        self.actions.append(("stop", step))
+
+    def go(self, step: str, to: str) -> None:
+        self.actions.append(("go", step, to))
+
+    def start(self, step: str) -> bool:
+        self.actions.append(("start", step))
+        self.is_starting = True
+        return True
 
     def take(self, step: str, *, by_itself: bool) -> None:
         self.actions.append(("take", step, str(by_itself)))
@@ -494,33 +623,58 @@ def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> 
     port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
-    more = {"part": ["<0>"], "optional": [" ", "a=1"], "x": ["10.5"], "y": ["20"], "text": ["b"], "number": ["3"]}
+    more = {"a": ["<0>", "1"], "x": ["10.5"], "y": ["20"], "text": ["b"], "number": ["3"], "to": "camera"}
     for action in ACTIONS:
         reply = client.post("/do", data={"csrf": csrf, "do": action, "step": "table", **more})
-        assert (reply.status_code, reply.headers["location"]) == (303, "/")
-    answer = "<0> a=1 10.5,20"
+        following = "/?step=table&a=%3C0%3E&a=1" if action == "answer" else "/"
+        assert (reply.status_code, reply.headers["location"]) == (303, following)
     assert port.actions == [
-        ("answer", "table", answer),
-        ("look", "table", answer),
+        ("answer", "table", "<0>", "1", "10.5,20"),
         ("take", "table", "False"),
         ("start over", "table"),
         ("say", "table", "b", "3"),
+        ("stop", "table"),
         ("skip", "table"),
         ("back", "table"),
+        ("go", "table", "camera"),
+        ("start", "table"),
     ]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_a_step_is_shown_in_either_language_with_its_corners_as_fields(language: str) -> None:
     client = client_of(RecordingSetUp())
-    shown = client.get("/", headers={"accept-language": language}).text
+    shown = client.get("/?step=table&a=%3C0%3E", headers={"accept-language": language}).text
     tell = sentences(language)
     assert tell(Phrase("far left corner")) in shown
     assert 'name="x" step="any" min="0" required value="10.5"' in shown
-    assert 'value="&lt;0&gt;"' in shown
+    assert 'name="a" value="&lt;0&gt;"' in shown, "the answers so far go on"
     seen = client.get("/seen", headers={"accept-language": language})
     assert f"<b>{tell(Phrase('marker {number}', number=2))}</b>: {tell(Phrase('missing'))}" in seen.text
     assert f'data-state="{seen.headers["x-state"]}"' in shown
+
+
+def test_a_field_shows_its_hint_and_its_value() -> None:
+    asked = Field(Phrase("How wide is a square?"), FieldKind.LENGTH, hint=Phrase("In millimetres."))
+    shown = client_of(RecordingSetUp(asked=asked)).get("/").text
+    assert 'value="&lt;0&gt;"' in shown
+    assert 'inputmode="decimal"' in shown
+    assert "In millimetres." in shown
+
+
+def test_the_page_shows_how_far_a_long_work_is() -> None:
+    client = client_of(RecordingSetUp(dialogue=Dialogue(("Light 3 is a1.",), "", "1", 3, 49)))
+    for shown in (client.get("/").text, client.get("/seen").text):
+        assert '<progress max="49" value="3"' in shown
+        assert "3 of 49" in shown
+        assert "Light 3 is a1." in shown
+    assert 'value="stop"' in client.get("/").text
+
+
+def test_the_page_waits_for_the_referee_that_takes_its_place() -> None:
+    client = client_of(RecordingSetUp(is_starting=True))
+    assert 'id="starting"' in client.get("/").text
+    assert client.get("/seen").status_code == 503
 
 
 def test_only_the_steps_pictures_and_files_are_served() -> None:
@@ -542,8 +696,7 @@ def test_an_incomplete_form_is_refused_with_the_reason() -> None:
     client = client_of(port)
     csrf = csrf_in(client)
     for data, words in (
-        ({"do": "answer", "part": ""}, "A field is empty"),
-        ({"do": "answer", "part": "x" * 3000}, "That is too long"),
+        ({"do": "answer", "a": "x" * 3000}, "That is too long"),
         ({"do": "conquer"}, "lacks what to do"),
     ):
         reply = client.post("/do", data={"csrf": csrf, "step": "table", **data})

@@ -24,7 +24,7 @@ from referee.settings.configuration import load as configured
 from referee.settings.settings import Settings
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress, SetUpRun, check_step, fault_of, steps_of
-from referee.setup.table_setup import SetupStep, StepResult, TableSetup
+from referee.setup.table_setup import FoundCamera, SetupStep, StepResult, TableSetup
 from referee.wiring.plan import SensorMap, save_sensor_map
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Pyramid, StackPose
@@ -33,7 +33,6 @@ from simulator.table import standard_setting
 from tests.commands import Run
 from tests.present import present
 from vision.calibration import Calibration, save_calibration
-from vision.cameras.live import UsbCamera
 from vision.frame import Frame, Image
 from vision.layout.pieces import PyramidPieces
 from vision.readers.registry import reader_kind
@@ -53,9 +52,9 @@ def camera(tmp_path: Path) -> str:
 def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
     first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
     assert first.exit_code == 1
-    assert "Step 1 of 10: The camera" in first.output
+    assert "Step 1 of 11: The camera" in first.output
     assert "320 x 240 pixels" in first.output
-    assert "Step 2 of 10: Printing" in first.output
+    assert "Step 2 of 11: Printing" in first.output
     assert "board.pdf" in first.output
     assert "`referee setup` goes on here." in first.output
     assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf", "calibration-board.pdf"}
@@ -67,7 +66,7 @@ def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, cam
     assert written.count("\n# ") >= 5
     assert run("config").exit_code == 0
     second = run("setup", input="q\n")
-    assert "Step 3 of 10: Calibration" in second.output
+    assert "Step 3 of 11: Calibration" in second.output
     assert "Step 1" not in second.output
 
 
@@ -75,8 +74,8 @@ def test_a_set_up_of_which_all_is_skipped_ends_and_says_what_is_missing(run: Run
     left = run("setup", "diaballik", "--camera", camera, "--folder", "our table", input="q\n")
     assert f"`referee setup --folder '{tmp_path / 'our table'}'` goes on here." in left.output
     said = run("setup", "--folder", "our table", input="s\n" * 10)
-    assert said.output.count("Step 9 of 10") == 1
-    assert "Step 10" not in said.output, "a turn can't be tried without the set-up"
+    assert said.output.count("Step 10 of 11") == 1
+    assert "Step 11 of 11" not in said.output, "a turn can't be tried without the set-up"
     assert "Diaballik is not ready: a table needs a calibrated camera." in said.output
     assert said.exit_code == 1
 
@@ -95,21 +94,21 @@ def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> N
     assert "set the printer's scale to 103.1 % and print again" in said
     assert "'long' is not a length" in said
     assert "100.2 mm: the prints are true to scale" in said
-    assert said.count("Step 3 of 10") == 1
+    assert said.count("Step 3 of 11") == 1
     assert "nowhere" in said
 
 
 def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
     assert "missing" in said
-    assert "Step 2 of 10" in said
+    assert "Step 2 of 11" in said
 
 
 def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
     assert "Skipped." in said
     assert "(b: back, s: skip, q: stop for now, ?: help)\nEnter when they lie there; or a layout file: " in said
-    assert said.count("Step 3 of 9: Printing") == 2
+    assert said.count("Step 3 of 10: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
 
@@ -119,7 +118,7 @@ def test_a_sheet_file_in_the_settings_is_printed_and_stays_named(run: Run, tmp_p
     (folder / "ours.toml").write_text(present(load("blokus-dice").sheet_file).text().replace('"10x10"', '"8x6"'))
     Progress(folder, "blokus-dice").keep({"game.name": "blokus-dice", "game.options": {"sheet": "ours.toml"}})
     said = run("setup", "--folder", folder, "--camera", camera, input="3\nq\n")
-    assert "Step 3 of 9: Printing" in said.output, said.stderr
+    assert "Step 3 of 10: Printing" in said.output, said.stderr
     assert (folder / "sheets.pdf").is_file()
     written = tomllib.loads((folder / "referee.toml").read_text())
     assert written["game"]["options"] == {"sheet": "ours.toml", "players": 3}
@@ -161,22 +160,22 @@ def test_lights_are_mapped_by_answers_alone_without_a_calibrated_camera(tmp_path
 def test_files_that_were_damaged_by_hand_do_not_end_it(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('stray = 1\n[game]\nname = "deblockle"\n')
     (tmp_path / "setup.json").write_text('{"game": "deblockle", "done": ["camera"]}')
-    assert "Step 2 of 10" in run("setup", input="q\n").output
+    assert "Step 2 of 11" in run("setup", input="q\n").output
     (tmp_path / "setup.json").write_text("{}")
-    assert "Step 1 of 10" in run("setup", "deblockle", input="y\nq\n").output
+    assert "Step 1 of 11" in run("setup", "deblockle", input="y\nq\n").output
 
 
 def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     said = run("setup", input="3\nq\n").output
     assert "  3  Deblockle" in said
-    assert "Step 1 of 10" in said
+    assert "Step 1 of 11" in said
 
 
 def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
     said = run("setup", input="chess\ndeblokle\ndiaballik\nq\n").output
     assert "No game is called 'chess'" in said
     assert "No game is called 'deblokle'; did you mean 'deblockle'?\n" in said
-    assert "Step 1 of 10" in said
+    assert "Step 1 of 11" in said
 
 
 def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
@@ -185,9 +184,9 @@ def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
     ).output
     assert "wled_host" in said
     assert "lights.drivers.0 is \"lamp\"; expected 'terminal', " in said
-    assert "Step 6 of 10: Which light is where\n  There is no strip of lights. Skipped." in said
-    assert "Step 8 of 10: Which switch is where\n  There are no switches. Skipped." in said
-    assert "Step 9 of 10: The set-up" in said
+    assert "Step 7 of 11: Which light is where\n  There is no strip of lights. Skipped." in said
+    assert "Step 9 of 11: Which switch is where\n  There are no switches. Skipped." in said
+    assert "Step 10 of 11: The set-up" in said
 
 
 def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
@@ -197,7 +196,7 @@ def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp
     said = run(
         "setup", "deblockle", "--camera", camera, input=f"s\ns\ns\n{lights}\nnot.toml\nmine.toml\nnone\nq\n"
     ).output
-    assert "Step 6 of 10: Which light is where" in said
+    assert "Step 7 of 11: Which light is where" in said
     assert "not.toml" in said
     assert "mine.toml is used" in said
     written = tomllib.loads((tmp_path / "referee.toml").read_text())
@@ -326,8 +325,27 @@ def test_the_cameras_that_are_plugged_in_are_listed() -> None:
     (step, *_) = steps_of(load("deblockle"))
     table = TableSetup(load("deblockle"), Path(), lambda *_: [], date(2026, 5, 1))
     assert "No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi." in step.prepare(table)
-    table.cameras = (UsbCamera("/dev/video2", "HD Webcam", "046d:0825", "", "1-1"),)
-    assert "These USB cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
+    table.cameras = (FoundCamera("usb:046d:0825@1-1", "HD Webcam", "2"),)
+    assert "These cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
+
+
+def test_a_ruler_measured_in_centimetres_and_an_empty_one_are_noticed(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", camera, input="10\n0\n9.9 cm\n10 cm\nq\n").output
+    assert "10 looks like centimetres" in said
+    assert "'0' is not a length" in said
+    assert "99 mm long; it must be 100 mm" in said
+    assert "100 mm: the prints are true to scale" in said
+
+
+def test_a_grid_that_does_not_fit_has_the_table_measured_again(run: Run, tmp_path: Path, camera: str) -> None:
+    done = ["camera", "print", "calibration", "table"]
+    Progress(tmp_path, "deblockle", done).keep({"camera.source": camera})
+    said = run("setup", input="n\ns\nq\n").output
+    assert said.count("of 11: The table") == 1
+    assert "Step 6 of 11: Lights" in said, "without a measured table there is no grid to compare"
+    kept = Progress.load(tmp_path, "deblockle")
+    assert kept is not None
+    assert kept.skipped == ["table", "grid"]
 
 
 TODAY = date(2026, 5, 1)
