@@ -308,8 +308,8 @@ def test_the_referee_starts_once_the_camera_is_calibrated(tmp_path: Path, camera
     kept = done_until("pieces", tmp_path, camera, **{"camera.calibration": "camera.json"})
     kept.done += ["pieces", "turn"]
     kept.keep(kept.values)
-    more = {"variables": {"REFEREE_CAMERA_SOURCE": "1"}, "start": lambda: started.append(True)}
-    page = page_in(tmp_path, kept, **more)
+    variables = {"REFEREE_CAMERA_SOURCE": "1"}
+    page = page_in(tmp_path, kept, variables=variables, start=lambda: started.append(True))
     view = page.view()
     assert (view.title, view.missing, view.may_start) == ("The table is ready", (), True)
     assert "$REFEREE_CAMERA_SOURCE" in view.instructions[1]
