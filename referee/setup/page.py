@@ -760,6 +760,8 @@ class _Pages:
         # The page's script updates itself; a plain form submission needs the page again.
         if CSRF_HEADER in request.headers:
             return Response(status_code=204)
+        if self._set_up.is_starting:
+            return self._render(request, "set_up/starting", {})
         given = [("a", each) for each in following] if isinstance(following, list) else []
         return RedirectResponse(f"/?{urlencode([('step', step), *given])}" if given else "/", 303)
 

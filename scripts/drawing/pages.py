@@ -86,11 +86,11 @@ def screenshot(page: Page) -> Image:
 
 
 def steps_of_set_up(browser: Browser) -> list[Image]:
-    """Give a phone's screenshots of two steps of a set-up: calibrating the camera, and measuring the board."""
+    """Give a phone's screenshots of two steps of a set-up: calibrating the camera, and comparing the grid."""
     setting = standard_setting(lens(_SEEN))
     pictures = (charuco_views(setting.camera, 1, seed=1)[0], Renderer(1).render(Scene(setting, ()), 0))
     shown = []
-    for done, picture in zip((2, 3), pictures, strict=True):
+    for done, picture in zip((2, 4), pictures, strict=True):
         with tempfile.TemporaryDirectory() as name, closing(SharedCamera()) as shared_camera:
             folder = Path(name)
             cv2.imwrite(str(folder / "1.png"), picture)

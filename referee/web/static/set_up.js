@@ -39,16 +39,19 @@ async function look() {
     picture.hidden = !picture.naturalWidth;
   }
   const answer = await fetch(`/seen${location.search}`);
+  // The running referee has taken the place of the set-up.
+  if (answer.status === 404) location.replace("/");
   if (!answer.ok) return;
   if (answer.headers.get("X-State") !== state && !leaving) location.reload();
   show(await answer.text());
 }
 
-async function take() {
-  const body = new URLSearchParams({ do: "take", step: "calibration", by_itself: "1" });
+function send(fields) {
   const token = document.querySelector('meta[name="csrf"]').content;
-  await fetch("/do", { method: "POST", headers: { "X-CSRF-Token": token }, body });
+  return fetch("/do", { method: "POST", headers: { "X-CSRF-Token": token }, body: new URLSearchParams(fields) });
 }
+
+const take = () => send({ do: "take", step: "calibration", by_itself: "1" });
 
 async function follow() {
   for (;;) {
@@ -150,6 +153,14 @@ if (byItself) {
     byItself.setAttribute("aria-pressed", String(byItself.getAttribute("aria-pressed") !== "true"));
   });
 }
+const start = document.getElementById("start");
+start?.addEventListener("submit", async (event) => {
+  // The set-up ends at once, and could not give another page.
+  event.preventDefault();
+  await send({ do: "start", step: "" });
+  document.querySelector("main").replaceChildren(document.getElementById("away").content);
+  await awaitReferee();
+});
 if (document.getElementById("starting")) awaitReferee();
 else if (state) follow();
 if (!live) document.documentElement.dataset.live = "";
