@@ -395,7 +395,7 @@ TABLE_STEP = SetupStep(
     ),
     watch=watch_table,
     needs=("calibration",),
-    asks=Phrase("Lay it under the camera"),
+    asks=Phrase("Lay everything under the camera"),
 )
 
 

@@ -262,7 +262,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
         expect(page.locator("#grid polyline").first).to_be_visible()
         press("No, it does not")
         press("Its squares are too large")
-        expect(page.locator("h1")).to_have_text("Lay it under the camera")
+        expect(page.locator("h1")).to_have_text("Lay everything under the camera")
         press("Leave this step out")
         expect(page.locator("h1")).to_have_text("What shows lights at the table?")
         press("No lights")
