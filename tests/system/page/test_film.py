@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.values import Announce, EnterTurn
+from referee.commands.values import Announce, EnterTurn, NewGame
 from tests.system.page.served import Session, page_of, session
 from tests.system.page.test_barriers import AXE
 
@@ -107,3 +107,18 @@ def test_the_chances_come_by_themselves_without_a_barrier(scheme: str, ended: An
         page.add_script_tag(path=AXE)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         assert [f"{fault['id']}: {fault['help']}" for fault in found["violations"]] == []
+
+
+def test_the_end_offers_the_same_again_with_the_sides_changed(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running, page_of(running) as address:
+        assert not running.tell(NewGame("diaballik", players={"black": "Ann", "white": "Ben"})).refused
+        running.end_turn()
+        assert not running.tell(Announce("white:resign", "Ben")).refused
+        page = visit(address, viewport={"width": 360, "height": 740})
+        over = page.locator("#over")
+        expect(over.get_by_role("heading")).to_have_text("Ann wins!")
+        expect(page.locator("#next")).to_contain_text("Ann wins")
+        over.get_by_role("button", name="Same again, sides changed").click()
+        expect(over).to_be_hidden()
+        assert running.snapshots.newest is not None
+        assert running.snapshots.newest.snapshot.names == {"black": "Ben", "white": "Ann"}
