@@ -99,7 +99,7 @@ def picture(kind: str, title: str, description: str, left: float, top: float, wi
 
 def written(drawn: Element) -> str:
     """Serialize an element."""
-    return _NOT_XML.sub("\ufffd", ET.tostring(drawn, encoding="unicode"))
+    return _NOT_XML.sub("\ufffd", ET.tostring(drawn, encoding="unicode")).replace(" />", "/>")
 
 
 def _name(name: str) -> str:

@@ -163,7 +163,7 @@ def _draw_side(into: Element, stamps: Stamps, stack: Stack, at: tuple[float, flo
         stamps.put(into, piece.name, partial(_draw_pyramid_side, piece=piece), (at[0], at[1] - foot))
     runs = ((letters[colour], len(list(run))) for colour, run in groupby(stack, key=lambda piece: piece.colour))
     said = " ".join(f"{letter}{count}" for letter, count in runs)
-    words(into, at[0], at[1] + 22, said, font_size=19, font_weight=600, fill="currentColor")
+    words(into, at[0], at[1] + 22, said, font_size=min(19.0, 150 / len(said)), font_weight=600, fill="currentColor")
 
 
 def _draw_pyramid_side(into: Element, piece: Look) -> None:

@@ -103,11 +103,12 @@ def draw_sheet(
     _draw_tints(inked, scene.touched, where, _INK_TINT)
     looped = {place for loop in (marked.loops if marked else ()) for place in loop}
     for kind, stacks in (("piece", {place: standing_on(board, place) for place in here}), ("ghost", scene.ghosts)):
-        of = {"opacity": _FAINT} if kind == "ghost" else {}
+        ink = add(inked, "g", class_=kind, **({"opacity": _FAINT} if kind == "ghost" else {}))
         for place, stack in stacks.items():
             if stack and place in where:
-                ink = add(inked, "g", id=f"{kind}-{place}", class_=kind, **of)
+                first = len(ink)
                 pieces.piece(ink, stack[0], where[place], is_looped=place in looped)
+                ink[first].set("id", f"{kind}-{place}")
     _draw_colour_letters(inked, here, where, tell)
     _draw_lines(inked, grid)
     red_line = marked.printed.red_line if marked else None

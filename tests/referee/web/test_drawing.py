@@ -220,8 +220,9 @@ def test_every_piece_is_drawn_once_and_its_square_says_what_stands_there(name: s
     snapshot = drawn_snapshot(name)
     drawn = parsed(draw_table(load(name), snapshot))
     standing = sorted(place for place, look in snapshot.appearance.items() if look != EMPTY)
-    drawn_pieces = {each.get("id", "") for each in of_class(drawn, "piece")}
-    assert sorted(ident for ident in drawn_pieces if ident.count("-") == 1) == [f"piece-{place}" for place in standing]
+    ids = [found for each in drawn.iter() if (found := each.get("id", "")).startswith("piece-")]
+    assert sorted(ident for ident in ids if ident.count("-") == 1) == [f"piece-{place}" for place in standing]
+    assert [each for each in of_class(drawn, "piece") if each.get("id") and not each.get("data-place")] == []
     labels = {each.get("id"): each.get("aria-label", "") for each in drawn.iter()}
     for place, look in snapshot.appearance.items():
         label = labels[f"place-{place}"]
@@ -312,7 +313,8 @@ def test_a_hint_is_numbered_arrows_or_faint_ink(name: str) -> None:
     lights = tuple(Light.for_role(place, LightRole.HINT) for place in turn.places)
     snapshot = TableSnapshot(1, 1, Signal(Mood.WAITING, lights), 0.0, states=(state,), appearance=looks)
     drawn = parsed(draw_table(game, replace(snapshot, hinted=hinted)))
-    ghosts = {each.get("id", "").removeprefix("ghost-") for each in of_class(drawn, "ghost")}
+    ids = [each.get("id", "") for each in drawn.iter()]
+    ghosts = {ident.removeprefix("ghost-") for ident in ids if ident.startswith("ghost-") and ident.count("-") == 1}
     assert ghosts == {place for place, look in after.items() if look != EMPTY and looks[place] == EMPTY}
     arrows = ["".join(each.itertext()) for each in of_class(drawn, "arrow")]
     steps = moves_of(hinted.turn)
