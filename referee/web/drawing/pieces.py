@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -437,12 +438,11 @@ def shape_path(shape: str, middle: Point, side: float) -> str:
     """Return the path of a shape's squares with this side, about its middle."""
     rows = shape.split("/")
     left, top = middle[0] - len(rows[0]) * side / 2, middle[1] - len(rows) * side / 2
-    return "".join(
-        square_path(left + column * side, top + row * side, side)
-        for row, line in enumerate(rows)
-        for column, mark in enumerate(line)
-        if mark == "X"
-    )
+    cells = [(column, row) for row, line in enumerate(rows) for column, mark in enumerate(line) if mark == "X"]
+    first = square_path(left + cells[0][0] * side, top + cells[0][1] * side, side)
+    steps = [(right - x, down - y) for (x, y), (right, down) in pairwise(cells)]
+    square = first.partition("h")[2]
+    return first + "".join(f"m{number(x * side)} {number(y * side)}h{square}" for x, y in steps)
 
 
 def square_path(left: float, top: float, side: float) -> str:

@@ -234,13 +234,13 @@ def _draw_boxes(into: Element, groups: Sequence[_PlacedGroup], down: float) -> N
             edges[mark == ALLOWED].append(square_path(x - _BOX / 2, y - _BOX / 2, _BOX))
             if box.shape:
                 shapes.append(shape_path(box.shape, (x, y), _UNIT))
-            else:
+            elif box.words:
                 words(signs, x, y + 13, box.words)
             if mark == CROSSED:
                 crosses.append(f"M{number(x - 25)} {number(y - 23)}q27 22 50 46m0 -48q-27 24 -51 49")
             elif mark == CIRCLED:
                 add(signs, "circle", cx=x, cy=y, r=_BOX / 2 - 4, fill="none", stroke=_PEN, stroke_width=6)
-            elif mark != ALLOWED:
+            elif mark and mark != ALLOWED:
                 words(signs, x, y + 13, mark, fill=_PEN, font_weight=700)
     for is_allowed, boxes in edges.items():
         line: dict[str, str | float] = {"stroke": "#b45f06" if is_allowed else _LINE, "stroke_linejoin": "round"}

@@ -180,7 +180,7 @@ def test_tiles_show_their_slot_and_their_shape_and_the_die_its_shape() -> None:
     drawn = parsed(draw_table(game, snapshot))
     (beside,) = (each for each in drawn if each.findtext(f"{SVG}title") == "Tiles")
     assert [each.text for each in beside.iter(f"{SVG}text")] == list("ABCDE")
-    squares = [str(each.get("d")).count("M") for each in beside.iter(f"{SVG}path")]
+    squares = [str(each.get("d")).count("z") for each in beside.iter(f"{SVG}path")]
     assert squares == [game.shapes(state)[face].count("X") for face in tiles.values()]
     assert game.shapes(state)["T"] == game.shapes(state)["T4"]
     assert game.tiles(game.rules.new()) == {}
