@@ -30,6 +30,7 @@ from referee.naming import Names, as_name, is_program
 from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move, shown_to
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.devices import Claim
+from referee.web.drawing.small import draw_choices
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
 
@@ -76,7 +77,8 @@ class VerdictDocument(Document):
     """The current verdict. ``evidence`` is the number of the event that holds its pictures.
 
     ``candidates`` are the turns, in notation, from which a person is asked to choose, ``candidate_words`` describe
-    them, and ``candidate_players`` are the player of each (empty if they are rolls).
+    them, ``candidate_players`` are the player of each (empty if they are rolls), and ``candidate_drawings`` small SVG
+    elements of the table after each (empty if it can't be played), for the page alone.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class VerdictDocument(Document):
     candidates: tuple[str, ...]
     candidate_words: tuple[str, ...]
     candidate_players: tuple[str, ...]
+    candidate_drawings: tuple[str, ...] = Field(exclude=True)
     evidence: int | None
 
 
@@ -594,8 +597,14 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, sa
         candidates=verdict.candidates,
         candidate_words=_candidate_words(game, verdict, snapshot, say),
         candidate_players=verdict.candidate_players,
+        candidate_drawings=_candidate_drawings(game, verdict, snapshot, say),
         evidence=snapshot.evidence,
     )
+
+
+def _candidate_drawings(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:
+    players = verdict.candidate_players or ("",) * len(verdict.candidates)
+    return tuple(draw_choices(game, snapshot.states, zip(verdict.candidates, players, strict=True), say))
 
 
 def _candidate_words(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:

@@ -133,15 +133,16 @@ class PartsSent:
         return b"event: parts\nid: %d\ndata: %s\n\n" % (document.version, told)
 
 
-def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, Mapping[str, str]]]:
-    """Return the turns or rolls to choose from: each in words, with the fields of its command."""
+def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, str, Mapping[str, str]]]:
+    """Return the turns or rolls to choose from: each in words and drawn, with the fields of its command."""
     if not verdict.candidate_players:
         show = translations(language).gettext("The dice show %(faces)s.")
         faces = [text.replace(",", ", ").replace("*", "★") for text in verdict.candidates]
-        rolls = zip(faces, verdict.candidates, strict=True)
-        return [(show % {"faces": shown}, {"command": "roll", "text": text}) for shown, text in rolls]
-    turns = zip(verdict.candidate_words, verdict.candidates, verdict.candidate_players, strict=True)
-    return [(words, {"command": "turn", "text": text, "player": player}) for words, text, player in turns]
+        rolls = zip(faces, verdict.candidate_drawings, verdict.candidates, strict=True)
+        return [(show % {"faces": shown}, drawn, {"command": "roll", "text": text}) for shown, drawn, text in rolls]
+    drawings, players = verdict.candidate_drawings, verdict.candidate_players
+    turns = zip(verdict.candidate_words, drawings, verdict.candidates, players, strict=True)
+    return [(said, drawn, {"command": "turn", "text": text, "player": player}) for said, drawn, text, player in turns]
 
 
 _IN_TURN = frozenset({Deed.END_TURN, Deed.ROLL, Deed.TAP, Deed.HINT})

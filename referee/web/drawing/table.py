@@ -17,7 +17,7 @@ from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.languages import Say
-from referee.naming import as_name
+from referee.naming import Names
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of
 from referee.session.feed import TableSnapshot, players_to_move
@@ -472,16 +472,15 @@ def pictures_of(
     game: Game[Any, Any], snapshot: TableSnapshot, state: Any, board: DrawnBoard, scene: Scene, tell: Words
 ) -> list[Element]:
     """Draw the board, or each player's sheet. The ``state`` before the set-up is the start."""
-    sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
+    sheets, names = sheets_of(dict.fromkeys((*board.appearance, *board.squares))), Names.on_screen(game, snapshot.names)
     if not game.has_sheets:
-        title = joined((game.title, _standing(snapshot)), ": ")
+        title = joined((game.title, names(_standing(snapshot))), ": ")
         return [draw_board(board, next(iter(sheets.values())), title, side_symbols(game, snapshot.states), scene, tell)]
     marked = {} if game.marked_sheets is None else game.marked_sheets(state)
     to_move = players_to_move(game, snapshot)
     pictures = []
     for name, grid in sheets.items():
-        called = as_name(snapshot.names[name]) if snapshot.names.get(name) else capitalized(name)
-        heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
+        heading = Heading(names(name), snapshot.scores.get(name), is_to_move=name in to_move)
         pictures.append(draw_sheet(board, grid, heading, marked.get(name), scene, tell, name))
     return pictures
 

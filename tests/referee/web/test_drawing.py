@@ -117,10 +117,16 @@ def test_a_name_cannot_break_out_of_the_drawing() -> None:
     assert 'alert("x")' in "".join(parsed(markup).itertext())
 
 
-@pytest.mark.parametrize("sign", ["\x01", "\ufffe"])
-def test_a_sign_in_a_name_that_xml_forbids_is_replaced(sign: str) -> None:
+@pytest.mark.parametrize(("sign", "shown"), [("\x01", " "), ("\ufffe", "\ufffd")])
+def test_a_sign_in_a_name_that_xml_forbids_is_replaced(sign: str, shown: str) -> None:
     snapshot = replace(drawn_snapshot("number-drop"), names={"p1": f"A{sign}B"})
-    assert "A\ufffdB" in "".join(parsed(draw_table(load("number-drop"), snapshot)).itertext())
+    assert f"A{shown}B" in "".join(parsed(draw_table(load("number-drop"), snapshot)).itertext())
+
+
+def test_a_sheet_without_a_name_is_player_1s() -> None:
+    snapshot = replace(drawn_snapshot("number-drop"), names={"p2": "ben"})
+    titles = [each.text for each in parsed(draw_table(load("number-drop"), snapshot)).iter(f"{SVG}title")]
+    assert titles[:2] == ["Player 1: 0", "ben: 4"]
 
 
 @pytest.mark.parametrize("role", LightRole)

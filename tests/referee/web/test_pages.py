@@ -161,6 +161,18 @@ def test_a_question_about_a_turn_is_answered_for_its_player() -> None:
     assert client.get("/api/table").json()["verdict"]["candidate_players"] == ["p2", "p3"]
 
 
+def test_each_turn_to_choose_from_is_drawn_on_its_button() -> None:
+    port = port_of("diaballik")
+    turns = {"candidates": ("a1-a2", "b1-b2"), "candidate_players": ("black", "black")}
+    port.snapshots(snapshot_of(port.game, verdict=Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, **turns)))
+    client = client_of(port)
+    chosen = re.findall(
+        r'<button class="choice"><span class="drawing" aria-hidden="true"><svg.*?</span> ([^<]+)<', client.get("/").text
+    )
+    assert chosen == ["Black moves a1 to a2.", "Black moves b1 to b2."]
+    assert "<svg" not in str(client.get("/api/table").json()["verdict"])
+
+
 def test_a_question_about_a_roll_is_answered_with_a_roll() -> None:
     port = port_of("number-drop")
     asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("1,2,3,5,T",))
