@@ -30,7 +30,7 @@ from referee.naming import Names, as_name, is_program
 from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move, shown_to
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.devices import Claim
-from referee.web.drawing.small import draw_choices
+from referee.web.drawing.small import draw_choices, draw_stack_sides
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
 
@@ -158,7 +158,8 @@ class TableDocument(Document):
 
     ``version`` counts up while the referee runs; ``event_number`` is the journal's newest event other than the clock's
     and remarks.
-    ``board`` is an SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
+    ``board`` is an SVG element, and so is ``stacks``, which shows them from the side, for the page alone.
+    ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
     so a client should play it only if it also received the previous version. ``scores`` are lines that explain the
     score. ``you`` is the side whose device the document is for, null for everybody's; ``your_turn`` tells that player
     so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
@@ -188,6 +189,7 @@ class TableDocument(Document):
     asked: AskedDocument | None
     board: str
     scores: tuple[str, ...]
+    stacks: str = Field(exclude=True)
     deeds: tuple[str, ...]
     start: str
     wrong: tuple[str, ...]
@@ -475,6 +477,7 @@ def table_document(
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
         asked=None if offer is None else AskedDocument(about=offer.about, player=offer.player, words=tell(offer.words)),
         board=draw_table(game, snapshot, say),
+        stacks="" if state is None else draw_stack_sides(game, state, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
         deeds=deeds(game, snapshot, hints_allowed=hints_allowed),
         start=snapshot.start,

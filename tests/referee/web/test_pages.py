@@ -163,14 +163,21 @@ def test_a_question_about_a_turn_is_answered_for_its_player() -> None:
 
 def test_each_turn_to_choose_from_is_drawn_on_its_button() -> None:
     port = port_of("diaballik")
-    turns = {"candidates": ("a1-a2", "b1-b2"), "candidate_players": ("black", "black")}
-    port.snapshots(snapshot_of(port.game, verdict=Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, **turns)))
+    turns, players = ("a1-a2", "b1-b2"), ("black", "black")
+    asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=turns, candidate_players=players)
+    port.snapshots(snapshot_of(port.game, verdict=asked))
     client = client_of(port)
     chosen = re.findall(
         r'<button class="choice"><span class="drawing" aria-hidden="true"><svg.*?</span> ([^<]+)<', client.get("/").text
     )
     assert chosen == ["Black moves a1 to a2.", "Black moves b1 to b2."]
     assert "<svg" not in str(client.get("/api/table").json()["verdict"])
+
+
+@pytest.mark.parametrize("name", games())
+def test_stacks_are_shown_from_the_side_in_a_game_that_has_some(name: str) -> None:
+    page = client_of(table_of(name)).get("/").text
+    assert ("The stacks from the side</summary><svg" in page) == (name == "blockade")
 
 
 def test_a_question_about_a_roll_is_answered_with_a_roll() -> None:
