@@ -149,7 +149,8 @@ def set_up_scene(start: DrawnBoard, snapshot: TableSnapshot) -> Scene:
         for place in (snapshot.wrong if seen else ())
     }
     ghosts = {place: stack for place, stack in should.items() if place not in seen}
-    return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=snapshot.signal.lights)
+    lights = [light for light in snapshot.signal.lights if light.place not in signs]
+    return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=lights)
 
 
 def _planned(game: Game[Any, Any], states: Sequence[Any], planned: Intention, lights: Sequence[Light]) -> Scene:

@@ -87,9 +87,11 @@ def test_each_square_that_is_set_up_wrongly_is_marked(name: str) -> None:
     other = next(look for look in game.looks if look not in {EMPTY, start[second]})
     seen = {**start, first: EMPTY, free: start[second], second: other}
     signs = {first: MISSING, second: OTHER, free: OTHER if free == second else TOO_MUCH}
-    snapshot = TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0, seen=seen, wrong=tuple(signs))
+    lights = tuple(Light.for_role(place, LightRole.FAULT) for place in signs)
+    snapshot = TableSnapshot(1, 1, Signal(Mood.FAULT, lights), 0.0, seen=seen, wrong=tuple(signs))
     drawn = parsed(draw_table(game, snapshot))
     assert {each.get("data-place"): "".join(each.itertext()) for each in of_class(drawn, "wrong")} == signs
+    assert not [each for each in drawn.iter() if each.get("class", "").startswith("light")]
     assert drawn_at(drawn, "ghost") == [first]
     assert drawn_at(drawn, "seen") == sorted({second, free, *others})
     nothing = replace(snapshot, seen=dict.fromkeys(start, EMPTY), wrong=tuple(start))
