@@ -95,7 +95,7 @@ class Table:
     ) -> None:
         """Tap a turn on its player's phone and play it; before the first tap, and halfway, something else happens."""
         phone = self.phone_of(turn.player)
-        phone.locator("#tap").click()
+        phone.locator("[data-deed=tap]").click()
         expect(phone.locator("#tapping")).to_be_visible()
         first()
         done: Taps = ()
@@ -173,7 +173,7 @@ class Table:
         assert told.outcome == self.game.rules.outcome(self.state)
         expect(self.phones[1].locator("#next")).to_contain_text(outcome_sentence(told.outcome)[:20])
         for phone in self.phones:
-            expect(phone.locator("#tap")).to_be_hidden()
+            expect(phone.locator("[data-deed=tap]")).to_be_hidden()
             if self.game.scores is not None:
                 shown = phone.locator("#players [data-part=score]").all_text_contents()
                 assert shown == [str(score) for score in self.game.scores(self.state).values()]
