@@ -196,6 +196,8 @@ SCREENS: dict[str, Screen] = {
     "table-number-drop-6": Screen(
         partial(table_of, name="number-drop", steps=known_of("number-drop")["screen"]["played"][:1],
                 more_options={"players": 6}), is_table=True),
+    "own-sheet": Screen(partial(table_of, name="number-drop"), _press("#whose_phone [value=p3]"), is_table=True),
+    "own-board": Screen(partial(table_of, name="blockade"), _press("#whose_phone [value=cool]"), is_table=True),
     "clock": Screen(partial(_dia, control="fischer 5+3", then=_pause), is_table=True),
     "waiting": Screen(partial(_dia, is_set_up=False), is_table=True),
     "waiting-wrong": Screen(partial(_dia, is_set_up=False, then=_half_set_up), is_table=True),
