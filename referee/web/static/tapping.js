@@ -41,6 +41,17 @@ export function playByTapping() {
   // Each tap waits for the answer to the one before: a quick second one counts from there.
   let before = Promise.resolve();
 
+  // Choices that stay are not replaced, so that none is lost under the finger.
+  const offer = (choices) => {
+    const offered = JSON.stringify(choices);
+    if (part("choices").dataset.offered === offered) return;
+    part("choices").dataset.offered = offered;
+    part("choices").replaceChildren(...choices.map(({ tap, words }) => {
+      const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
+      choice.addEventListener("click", () => afterwards(() => now?.choices.some((each) => each.tap === tap) && add(tap)));
+      return choice;
+    }));
+  };
   const show = () => {
     board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
     panel.hidden = !now;
@@ -63,11 +74,7 @@ export function playByTapping() {
     const isOver = !now.squares.length && !now.choices.length && !now.turn;
     const told = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
     part("told").textContent = [lost, told].filter(Boolean).join(" ");
-    part("choices").replaceChildren(...now.choices.map(({ tap, words }) => {
-      const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-      choice.addEventListener("click", () => afterwards(() => now?.choices.some((each) => each.tap === tap) && add(tap)));
-      return choice;
-    }));
+    offer(now.choices);
     const play = part("play");
     // After an event the turn on offer is that of the table before, until the referee has seen the taps again.
     play.hidden = !now.turn || now.event_number !== newest.event_number;
