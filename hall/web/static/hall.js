@@ -124,7 +124,7 @@ function putRight(board, form) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
     button.setAttribute("aria-label", word("leave out", { place: chosen }));
     button.addEventListener("click", () => leave(line));
-    line.append(`${chosen}: ${target.parentNode.textContent.trim()} `, kept, button);
+    line.append(`${chosen}: ${target.parentNode.lastChild.textContent.trim()} `, kept, button);
     changes.append(line);
     target.checked = false;
     board.querySelector(`#${CSS.escape(`place-${chosen}`)}`).focus();
