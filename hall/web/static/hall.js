@@ -75,9 +75,16 @@ function tick() {
   }
 }
 
+// What a form says, as a browser itself would send it.
+function fieldsOf(form, submitter = null) {
+  return new URLSearchParams(/** @type {any} */ (new FormData(form, submitter)));
+}
+
 // A form is sent without leaving the page: a result is one tap, and a refusal keeps everything as it is.
 async function send(form, submitter) {
-  const answer = await fetch(form.action, { method: "POST", headers: HTML, body: new URLSearchParams(new FormData(form, submitter)) }).catch(() => null);
+  const answer = await fetch(form.action, { method: "POST", headers: HTML, body: fieldsOf(form, submitter) }).catch(
+    () => null,
+  );
   if (answer === null) {
     const banner = document.getElementById("connection");
     [banner.textContent, banner.hidden] = [mark().dataset.away, false];
@@ -120,7 +127,11 @@ function putRight(board, form) {
   looks.addEventListener("change", ({ target }) => {
     form.elements[`looks.${chosen}`]?.closest("li").remove();
     const line = document.createElement("li");
-    const kept = Object.assign(document.createElement("input"), { type: "hidden", name: `looks.${chosen}`, value: target.value });
+    const kept = Object.assign(document.createElement("input"), {
+      type: "hidden",
+      name: `looks.${chosen}`,
+      value: target.value,
+    });
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
     button.setAttribute("aria-label", word("leave out", { place: chosen }));
     button.addEventListener("click", () => leave(line));
@@ -160,7 +171,8 @@ function turnPages(wall) {
     wall.scrollTo({ left: isLast ? 0 : wall.scrollLeft + wall.clientWidth + gap() });
   }, WALL_PAGE_MS);
   // Only over HTTPS, or on the hall's own machine, may a page keep the screen on.
-  const stayOn = () => document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => null);
+  const stayOn = () =>
+    document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => null);
   document.addEventListener("visibilitychange", stayOn);
   stayOn();
 }
@@ -181,7 +193,7 @@ main.addEventListener("input", ({ target }) => {
   if (target.type === "search") {
     clearTimeout(target.waiting);
     target.waiting = setTimeout(() => {
-      history.replaceState(null, "", `?${new URLSearchParams(new FormData(target.form))}`);
+      history.replaceState(null, "", `?${fieldsOf(target.form)}`);
       refresh();
     }, TYPING_MS);
   }
