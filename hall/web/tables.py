@@ -42,8 +42,8 @@ from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 from referee.web.views import parse_command_form
 
-_PACE_S = 0.5
-"""How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
+_PACE_S = 1.0
+"""How long changes are gathered before a viewer loads them: clocks run on by themselves meanwhile."""
 _MOST_EVENTS = 60  # shown on a table's page
 _MOST_RULINGS = 20  # as above
 _MOST_RESULTS = 200  # shown on the page of results
