@@ -212,9 +212,10 @@ def test_an_answer_is_in_view_where_it_was_asked_for(diaballik: Any, visit: Any)
     expect(said).to_be_in_viewport(ratio=1)
     # An answer alone moves nothing under the finger.
     assert button.bounding_box()["y"] == pytest.approx(top, abs=1)
-    # In the middle of tapping it is above the panel.
+    # After tapping it is, too.
     page.get_by_role("button", name="Play by tapping").click()
     tap(page, "a1", "a2")
+    page.get_by_role("button", name="Stop tapping").click()
     running.tell(EnterTurn("b1-b2", "Ann", "black"))
     expect(page.locator("#last")).to_contain_text("b1 to b2")
     take_back(page)
