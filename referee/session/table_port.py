@@ -169,8 +169,7 @@ class TablePort:
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
     nothing was located. ``options``, those of the rules, and ``hints_allowed`` are the owner's settings.
-    ``maintenance`` is ``None`` if nothing provides it. ``others`` are the other games that may be begun here, each with
-    what keeps it from being played at this table; empty if nothing does.
+    ``maintenance`` is ``None`` if nothing provides it.
     """
 
     game: Game[Any, Any]
@@ -182,7 +181,6 @@ class TablePort:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
-    others: Mapping[str, str] = field(default_factory=dict)
 
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.

@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.phrases import Phrase
 from engine.api import Game
-from engine.registry import games, load
+from engine.registry import load
 from engine.values import Option, OptionValue
 from hardware.lights.signals import Mood, Signal
 from referee.clocks import NO_CLOCK
@@ -75,7 +74,7 @@ class NewGamePage:
         return (
             Guarded("/new", self._show, Role.LOOK),
             Guarded("/new", self._begin, Role.OWN, methods=["POST"]),
-            Guarded("/new/{name}.svg", self._picture, Role.LOOK),
+            Guarded("/new/start.svg", self._picture, Role.LOOK),
         )
 
     async def _show(self, request: Request) -> Response:
@@ -84,9 +83,8 @@ class NewGamePage:
     async def _begin(self, request: Request) -> Response:
         """Begin the game; if that is refused, show the form again as it was filled in, and why at its field."""
         fields = await form_fields(request)
-        game = self._chosen(fields.get("play", [""])[-1])
-        evenings = await run_in_threadpool(self._evenings, game)
-        command = command_of(game, self._options(game), evenings, fields)
+        evenings = await run_in_threadpool(self._evenings)
+        command = command_of(self._port.game, self._port.options, evenings, fields)
         try:
             reply = await self._services.carry_out(request.state.session, command)
         except HTTPException as error:
@@ -96,12 +94,9 @@ class NewGamePage:
             return await self._page(request, fields, words, reply.field, 422)
         return redirect_saying("/", words)
 
-    async def _picture(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in games():
-            raise HTTPException(404, Phrase("There is no such game."))
-        drawn = await run_in_threadpool(start_picture, name)
-        return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "max-age=3600"})
+    async def _picture(self, _: Request) -> Response:
+        drawn = await run_in_threadpool(start_picture, self._port.game.name)
+        return Response(drawn, media_type="image/svg+xml")
 
     async def _page(
         self,
@@ -112,16 +107,14 @@ class NewGamePage:
         status: int = 200,
     ) -> Response:
         port, language = self._port, language_of(request)
-        game = self._chosen(request.query_params.get("play", "") or fields.get("play", [""])[-1])
-        options = self._options(game)
-        evenings = await run_in_threadpool(self._evenings, game)
+        game, options = port.game, port.options
+        evenings = await run_in_threadpool(self._evenings)
         newest = self._services.documents.newest(language).document
         playing, goes_on = players_with(game, options), bool(newest.turns) and newest.outcome is None
         seats = [*fields.get("player", ()), *[""] * len(playing)][: len(playing)]
         chosen = {name: values[-1] for name, values in fields.items()}
         words = {
             "game": game,
-            "games": [(load(name), port.others.get(name, "")) for name in (port.game.name, *port.others)],
             "seats": list(zip(playing, seats, strict=True)),
             "may_be_fewer": len(player_counts(game)) > 1,
             "names": evenings.names,
@@ -133,7 +126,7 @@ class NewGamePage:
             "chosen": chosen,
             "again": evenings.again,
             "hue_of": hue_of,
-            "may_again": evenings.again is not None and game is port.game and not goes_on,
+            "may_again": evenings.again is not None and not goes_on,
             "hints_allowed": port.hints_allowed,
             "goes_on": goes_on,
             "request_id": secrets.token_urlsafe(9),
@@ -142,18 +135,10 @@ class NewGamePage:
         }
         return page(request, "new", words, status)
 
-    def _chosen(self, name: str) -> Game[Any, Any]:
-        """Return the game of this name if it may be begun here, else the one that is played."""
-        return load(name) if self._port.others.get(name) == "" else self._port.game
-
-    def _options(self, game: Game[Any, Any]) -> Mapping[str, OptionValue]:
-        """Return the owner's options of a game; the settings have only those of the one that is played."""
-        return self._port.options if game is self._port.game else {}
-
-    def _evenings(self, game: Game[Any, Any]) -> Evenings:
+    def _evenings(self) -> Evenings:
         if self._port.journal is None:
             return Evenings()
-        return Evenings.of(game, self._services.history.beginnings(_MOST_GAMES))
+        return Evenings.of(self._port.game, self._services.history.beginnings(_MOST_GAMES))
 
 
 def _is_asked(option: Option) -> bool:

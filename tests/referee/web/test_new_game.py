@@ -114,7 +114,7 @@ def page_with(told: list[Any], reply: Reply | None = None, **parts: Any) -> tupl
 
 def send(client: TestClient, **fields: Any) -> Any:
     page = client.get("/new").text
-    hidden = dict(re.findall(r'<input type="hidden" name="(csrf|play|request_id)" value="([^"]*)"', page))
+    hidden = dict(re.findall(r'<input type="hidden" name="(csrf|request_id)" value="([^"]*)"', page))
     return client.post("/new", data={**hidden, **fields})
 
 
@@ -190,31 +190,13 @@ def test_a_new_game_offers_a_place_for_each_who_can_play_and_no_identifiers(
     assert re.findall(r"\w+_\w+|\./run|\bp\d\b|\bfalse\b", words) == []
 
 
-def test_other_games_are_offered_as_far_as_the_table_allows() -> None:
-    told: list[Any] = []
-    others = {"blockade": "", "number-drop": "Its sheets are not measured yet."}
-    client, carried_out = page_with(told, others=others)
-    page = client.get("/new").text
-    assert re.findall(r'href="/new\?play=([\w-]+)"', page) == ["diaballik", "blockade"]
-    assert "Its sheets are not measured yet." in page
-    assert 'value="variant"' in page
-    other = client.get("/new?play=blockade").text
-    assert 'value="variant"' not in other
-    assert 'name="play" value="blockade"' in other
-    assert 'name="play" value="diaballik"' in client.get("/new?play=number-drop").text
-    with carried_out:
-        send(client, play="blockade", player=["Anna", "Ben"])
-    assert told == [NewGame("blockade", {}, {"warm": "Anna", "cool": "Ben"}, by="Ann")]
-
-
 @pytest.mark.parametrize("name", games())
 def test_each_game_is_drawn_as_it_starts(name: str) -> None:
-    client, _ = page_with([])
-    picture = client.get(f"/new/{name}.svg")
+    client, _ = page_with([], name=name)
+    picture = client.get("/new/start.svg")
     assert picture.headers["content-type"] == "image/svg+xml"
     assert picture.text == start_picture(name)
     assert picture.text.count("<svg") == 1
-    assert client.get("/new/chess.svg").status_code == 404
 
 
 def test_names_and_house_rules_come_from_the_journal(tmp_path: Path) -> None:
