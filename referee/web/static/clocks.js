@@ -7,9 +7,9 @@ const LAST_S = 20;
 const tenths = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 export function face(seconds) {
-  const left = Math.max(0, seconds);
-  if (left < LAST_S) return tenths.format(left);
-  const whole = Math.ceil(left);
+  const shown = Math.max(0, seconds);
+  if (shown < LAST_S) return tenths.format(shown);
+  const whole = Math.ceil(shown);
   const parts = [Math.floor(whole / 60) % 60, whole % 60];
   if (whole >= 3600) parts.unshift(Math.floor(whole / 3600));
   return parts.map((part, place) => (place ? String(part).padStart(2, "0") : part)).join(":");

@@ -127,7 +127,7 @@ export function sendCommands() {
     say(word("cancelled"));
   });
   document.addEventListener("submit", async (event) => {
-    const form = event.target;
+    const form = /** @type {any} */ (event.target);
     // A part of the table that was sent again is for all devices, so it has no token.
     if (form.elements.csrf) form.elements.csrf.value = document.querySelector('meta[name="csrf"]').content;
     if (!form.matches("[data-command]")) return;

@@ -39,7 +39,7 @@ export function chooseSquares() {
       const under = squareAt(place);
       under?.ownerSVGElement.append(drawnOn(under, look));
     }
-    for (const each of pieces) each.setAttribute("aria-pressed", each === piece);
+    for (const each of pieces) each.setAttribute("aria-pressed", String(each === piece));
     changes.replaceChildren(...[...latest].map(([place, look]) => {
       const line = document.createElement("li");
       line.append(said(place, look), Object.assign(document.createElement("input"), { type: "hidden", name: `looks.${place}`, value: look }));

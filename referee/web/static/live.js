@@ -11,12 +11,14 @@ const SILENCE_MS = 40000;
 const channel = new EventTarget();
 
 // Calls `hear(table, before)` with each table, once its parts are in the page; `before` is null for the first one.
+/** @param {(table: Table, before: Table | null) => void} hear */
 export function onTable(hear) {
   channel.addEventListener("table", ({ detail }) => hear(detail.table, detail.before));
 }
 
 function timeOf(moment) {
   const isToday = new Date(moment).toDateString() === new Date().toDateString();
+  /** @type {Intl.DateTimeFormatOptions} */
   const style = { timeStyle: "short", ...(isToday ? {} : { dateStyle: "medium" }) };
   return new Intl.DateTimeFormat(document.documentElement.lang, style).format(moment);
 }

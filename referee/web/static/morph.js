@@ -7,6 +7,7 @@ function isOurs(name, element) {
 }
 
 // `keeps(node)` says of a node that it stays as it is.
+/** @param {(node: Node) => boolean} keeps */
 export function morph(element, markup, keeps = () => false) {
   Idiomorph.morph(element, markup, {
     morphStyle: "outerHTML",

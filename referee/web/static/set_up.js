@@ -83,7 +83,7 @@ function dragCorners(fields) {
   };
   const over = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": document.querySelector("h1").textContent }, live);
   const outline = drawn("polygon", {}, over);
-  const handles = rows.map((row) => drawn("circle", { tabindex: 0, role: "button" }, over));
+  const handles = rows.map(() => drawn("circle", { tabindex: 0, role: "button" }, over));
 
   const place = () => {
     outline.setAttribute("points", rows.map((row) => `${row.x.value},${row.y.value}`).join(" "));

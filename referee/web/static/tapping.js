@@ -13,13 +13,13 @@ function marked(square, kind, words) {
   for (const layer of ["under", "over"]) {
     const ring = document.createElementNS(SVG, "rect");
     const edges = { x: box.x + INSET, y: box.y + INSET, width: box.width - 2 * INSET, height: box.height - 2 * INSET, rx: 12 };
-    for (const [name, value] of Object.entries({ ...edges, class: layer })) ring.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ ...edges, class: layer })) ring.setAttribute(name, String(value));
     mark.append(ring);
   }
   if (words) {
     const said = document.createElementNS(SVG, "text");
-    said.setAttribute("x", box.x + box.width - 22);
-    said.setAttribute("y", box.y + 32);
+    said.setAttribute("x", String(box.x + box.width - 22));
+    said.setAttribute("y", String(box.y + 32));
     said.textContent = words;
     mark.append(said);
   }

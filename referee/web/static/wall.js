@@ -1,7 +1,7 @@
 // A screen that shows only the table: it stays awake, and fills the screen if that is wished. And the menu elsewhere.
 export function foldMenu() {
   const menu = document.querySelector("details.menu");
-  const fold = ({ target, key }) => {
+  const fold = (/** @type {Event} */ { target, key }) => {
     if (key === "Escape" || (!key && !menu.contains(target))) menu.open = false;
   };
   if (menu) for (const event of ["click", "keydown"]) document.addEventListener(event, fold);

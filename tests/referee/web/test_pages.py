@@ -19,7 +19,7 @@ from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
-from referee.web.documents import TurnsDocument
+from referee.web.documents import TableDocuments, TurnsDocument
 from referee.web.files import KeptFiles, page_files
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
@@ -376,6 +376,12 @@ def test_the_service_worker_keeps_what_the_table_needs() -> None:
     for name in (name for name in kept if name.endswith(".js")):
         imported = re.findall(r'"\./([\w-]+\.js)"', (STATIC / name).read_text(encoding="utf-8"))
         assert set(imported) <= set(kept), name
+
+
+def test_the_types_of_the_pages_modules_have_the_fields_of_the_tables_news() -> None:
+    types = (ROOT / "tests" / "system" / "page" / "types.d.ts").read_text(encoding="utf-8")
+    declared = re.findall(r"^  (\w+):", types.partition("interface Table {")[2].partition("\n}")[0], re.MULTILINE)
+    assert sorted(declared) == sorted(json.loads(TableDocuments(table_of()).newest().news))
 
 
 def test_files_are_kept_for_good_at_an_address_that_names_their_content(tmp_path: Path) -> None:

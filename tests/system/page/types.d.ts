@@ -7,6 +7,15 @@ interface Document {
   getElementById(id: string): any;
 }
 
+// Events come from elements, and some from modules.
+interface EventTarget {
+  closest?(selectors: string): any;
+}
+interface Event {
+  detail?: any;
+  key?: string;
+}
+
 interface Clock {
   mode: string;
   control: string;
@@ -22,6 +31,7 @@ interface Table {
   version: number;
   event_number: number;
   you: string | null;
+  your_turn: string;
   game: { number: number; name: string; title: string; hints_allowed: boolean };
   turns: number;
   next: string;
@@ -34,7 +44,6 @@ interface Table {
   words: string;
   sound: string;
   clock: Clock | null;
-  draw_offer: string | null;
   asked: { about: string; player: string; words: string } | null;
   deeds: string[];
   start: string;
