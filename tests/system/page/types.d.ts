@@ -38,6 +38,7 @@ interface Table {
   awaits_turn: boolean;
   verdict: { kind: string; sentence: string; remedy: string; places: string[] } | null;
   outcome: string | null;
+  end: object | null;
   hint: string;
   trouble: string;
   mood: string;
