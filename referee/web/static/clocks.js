@@ -4,7 +4,10 @@ import { word } from "./words.js";
 
 const EVERY_MS = 200;
 const LAST_S = 20;
-const tenths = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const tenths = new Intl.NumberFormat(document.documentElement.lang, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 
 export function face(seconds) {
   const shown = Math.max(0, seconds);
@@ -29,7 +32,9 @@ export function left(clock, player, elapsed) {
   const others = Object.keys(clock.remaining_s).length - 1 - empty.length;
   if (empty.includes(player) || (empty.length && others < 1)) return now;
   const flows = clock.mode === "hourglass" && others > 0;
-  const gained = flows ? losing.filter((each) => each !== player).reduce((sum, each) => sum + lost(each), 0) / others : 0;
+  const gained = flows
+    ? losing.filter((each) => each !== player).reduce((sum, each) => sum + lost(each), 0) / others
+    : 0;
   return Math.max(0, now - (losing.includes(player) ? lost(player) : 0) + gained);
 }
 

@@ -50,10 +50,14 @@ function sayAt(field, words) {
   field.closest("p").after(told);
   field.setAttribute("aria-invalid", "true");
   field.setAttribute("aria-describedby", told.id);
-  field.form.addEventListener("input", () => {
-    told.remove();
-    for (const name of ["aria-invalid", "aria-describedby"]) field.removeAttribute(name);
-  }, { once: true });
+  field.form.addEventListener(
+    "input",
+    () => {
+      told.remove();
+      for (const name of ["aria-invalid", "aria-describedby"]) field.removeAttribute(name);
+    },
+    { once: true },
+  );
   field.focus();
 }
 
@@ -136,7 +140,10 @@ export function sendCommands() {
     buttons.forEach((button) => (button.disabled = true));
     // Over plain HTTP there is no randomUUID.
     const request_id = crypto.randomUUID?.() ?? String(Math.random());
-    const reply = await give({ words: event.submitter?.textContent.trim() ?? "", command: { ...commandOf(form), request_id } });
+    const reply = await give({
+      words: event.submitter?.textContent.trim() ?? "",
+      command: { ...commandOf(form), request_id },
+    });
     buttons.forEach((button) => (button.disabled = false));
     if (!reply) return;
     if (reply.field in form.elements) {

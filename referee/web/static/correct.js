@@ -24,7 +24,10 @@ export function chooseSquares() {
     const { x, y, width, height } = under.getBBox();
     const drawn = document.createElementNS("http://www.w3.org/2000/svg", "g");
     const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    const top = pieces.find(({ value }) => value === look).querySelector("svg").cloneNode(true);
+    const top = pieces
+      .find(({ value }) => value === look)
+      .querySelector("svg")
+      .cloneNode(true);
     drawn.classList.add("put");
     for (const [name, value] of Object.entries({ x, y, width, height }))
       for (const each of [ground, top]) each.setAttribute(name, value);
@@ -40,12 +43,19 @@ export function chooseSquares() {
       under?.ownerSVGElement.append(drawnOn(under, look));
     }
     for (const each of pieces) each.setAttribute("aria-pressed", String(each === piece));
-    changes.replaceChildren(...[...latest].map(([place, look]) => {
-      const line = document.createElement("li");
-      line.append(said(place, look), Object.assign(document.createElement("input"), { type: "hidden", name: `looks.${place}`, value: look }));
-      return line;
-    }));
-    changes.previousElementSibling.textContent = word(latest.size === 1 ? "one change" : "changes", { count: latest.size });
+    changes.replaceChildren(
+      ...[...latest].map(([place, look]) => {
+        const line = document.createElement("li");
+        line.append(
+          said(place, look),
+          Object.assign(document.createElement("input"), { type: "hidden", name: `looks.${place}`, value: look }),
+        );
+        return line;
+      }),
+    );
+    changes.previousElementSibling.textContent = word(latest.size === 1 ? "one change" : "changes", {
+      count: latest.size,
+    });
     changes.parentNode.hidden = undo.hidden = !steps.length;
     send.disabled = !steps.length && !form.elements.to_move.value;
     if (square) told.textContent = word("chosen", { place: square });

@@ -28,7 +28,8 @@ export function offerTurns() {
     const offered = await answer.json();
     listed.replaceChildren(...offered.turns.map(rowOf));
     if (!typed.value) typed.placeholder = offered.turns[0]?.text ?? "";
-    more.textContent = offered.more === 1 ? word("one more turn", { count: 1 }) : word("more turns", { count: offered.more });
+    more.textContent =
+      offered.more === 1 ? word("one more turn", { count: 1 }) : word("more turns", { count: offered.more });
     more.hidden = !offered.more;
     offerAnnouncements(offered.announcements);
   };

@@ -27,7 +27,11 @@ export function follow() {
   const banner = document.getElementById("connection");
   // The names of the parts that this page has, and the version of the table in them.
   const { parts = "", version = 0 } = document.getElementById("parts")?.dataset ?? {};
-  const elements = () => parts.split(" ").map((name) => document.getElementById(name)).filter(Boolean);
+  const elements = () =>
+    parts
+      .split(" ")
+      .map((name) => document.getElementById(name))
+      .filter(Boolean);
   let newest = null;
   let heardAt = null;
   let stream = null;

@@ -3,7 +3,10 @@ import { Idiomorph } from "./idiomorph.js";
 
 // Whether an attribute belongs to the browser: a fold that was opened, or a button that is being sent.
 function isOurs(name, element) {
-  return (name === "open" && element.matches("details")) || (name === "disabled" && element.matches("form[data-command] button"));
+  return (
+    (name === "open" && element.matches("details")) ||
+    (name === "disabled" && element.matches("form[data-command] button"))
+  );
 }
 
 // `keeps(node)` says of a node that it stays as it is.

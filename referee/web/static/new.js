@@ -1,6 +1,6 @@
 // Puts names in their places by a tap; without it they are typed. As many places are shown as may be needed next.
 const form = document.getElementById("new");
-const inputs = [...form.elements.player.length ? form.elements.player : [form.elements.player]];
+const inputs = [...(form.elements.player.length ? form.elements.player : [form.elements.player])];
 const chips = [...form.querySelectorAll(".chip")];
 const swap = document.getElementById("swap");
 const isMany = form.querySelector(".who").dataset.many === "true";
@@ -14,7 +14,10 @@ function show() {
   const needed = Math.max(2, names.filter(Boolean).length + 1, names.findLastIndex(Boolean) + 1);
   inputs.forEach((input, place) => {
     const seat = input.closest("li");
-    Object.assign(seat.querySelector(".face").dataset, { face: [...names[place]][0]?.toUpperCase() ?? "?", hue: hueOf(names[place]) });
+    Object.assign(seat.querySelector(".face").dataset, {
+      face: [...names[place]][0]?.toUpperCase() ?? "?",
+      hue: hueOf(names[place]),
+    });
     seat.hidden = isMany && place >= needed;
   });
 }

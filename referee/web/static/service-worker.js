@@ -8,7 +8,12 @@ self.addEventListener("install", (event) => {
 });
 self.addEventListener("activate", (event) => {
   const old = (names) => names.filter((name) => name !== STORE).map((name) => caches.delete(name));
-  event.waitUntil(caches.keys().then((names) => Promise.all(old(names))).then(() => self.clients.claim()));
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(old(names)))
+      .then(() => self.clients.claim()),
+  );
 });
 
 async function opened(request) {

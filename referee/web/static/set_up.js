@@ -81,7 +81,11 @@ function dragCorners(fields) {
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return parent.appendChild(made);
   };
-  const over = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": document.querySelector("h1").textContent }, live);
+  const over = drawn(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": document.querySelector("h1").textContent },
+    live,
+  );
   const outline = drawn("polygon", {}, over);
   const handles = rows.map(() => drawn("circle", { tabindex: 0, role: "button" }, over));
 

@@ -51,7 +51,8 @@ export function squareButtons(board, choose) {
     for (const square of squaresOf(board)) {
       if (areButtons) {
         square.setAttribute("role", "button");
-        if (!square.hasAttribute("aria-label")) square.setAttribute("aria-label", word("square", { place: placeOf(square) }));
+        if (!square.hasAttribute("aria-label"))
+          square.setAttribute("aria-label", word("square", { place: placeOf(square) }));
       } else {
         square.setAttribute("role", "img");
         square.removeAttribute("tabindex");

@@ -12,7 +12,13 @@ function marked(square, kind, words) {
   mark.setAttribute("class", `tap-mark ${kind}`);
   for (const layer of ["under", "over"]) {
     const ring = document.createElementNS(SVG, "rect");
-    const edges = { x: box.x + INSET, y: box.y + INSET, width: box.width - 2 * INSET, height: box.height - 2 * INSET, rx: 12 };
+    const edges = {
+      x: box.x + INSET,
+      y: box.y + INSET,
+      width: box.width - 2 * INSET,
+      height: box.height - 2 * INSET,
+      rx: 12,
+    };
     for (const [name, value] of Object.entries({ ...edges, class: layer })) ring.setAttribute(name, String(value));
     mark.append(ring);
   }
@@ -46,11 +52,15 @@ export function playByTapping() {
     const offered = JSON.stringify(choices);
     if (part("choices").dataset.offered === offered) return;
     part("choices").dataset.offered = offered;
-    part("choices").replaceChildren(...choices.map(({ tap, words }) => {
-      const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-      choice.addEventListener("click", () => afterwards(() => now?.choices.some((each) => each.tap === tap) && add(tap)));
-      return choice;
-    }));
+    part("choices").replaceChildren(
+      ...choices.map(({ tap, words }) => {
+        const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
+        choice.addEventListener("click", () =>
+          afterwards(() => now?.choices.some((each) => each.tap === tap) && add(tap)),
+        );
+        return choice;
+      }),
+    );
   };
   const show = () => {
     board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
@@ -144,13 +154,17 @@ export function playByTapping() {
     if (!deed) return;
     await afterwards(() => begin(deed.dataset.tap));
     board.scrollIntoView({ block: "nearest" });
-    squaresOf(board).find((square) => square.tabIndex === 0)?.focus({ preventScroll: true });
+    squaresOf(board)
+      .find((square) => square.tabIndex === 0)
+      ?.focus({ preventScroll: true });
   });
-  part("back").addEventListener("click", () => afterwards(async () => {
-    lost = "";
-    if (now && undone.length && (await ask(undone.at(-1)))) undone.pop();
-    show();
-  }));
+  part("back").addEventListener("click", () =>
+    afterwards(async () => {
+      lost = "";
+      if (now && undone.length && (await ask(undone.at(-1)))) undone.pop();
+      show();
+    }),
+  );
   part("leave").addEventListener("click", leave);
   panel.addEventListener("done", leave);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && now && leave());

@@ -19,7 +19,8 @@ export function speak() {
     const words = isYours ? `${table.verdict?.sentence ?? ""} ${table.your_turn}` : (table.outcome ?? table.words);
     // What is said without a sound or any change is for whoever pressed something.
     const isNew = (name) => JSON.stringify(table[name]) !== JSON.stringify(before[name]);
-    const isNews = before !== null && (table.sound !== "silence" || ["event_number", "verdict", "next", "trouble"].some(isNew));
+    const isNews =
+      before !== null && (table.sound !== "silence" || ["event_number", "verdict", "next", "trouble"].some(isNew));
     if (isNews && words && words !== last && words !== table.hint) say(words);
     last = words;
   });
