@@ -16,6 +16,8 @@ _WHOLE_S, _MOST_S = 30.0, 0.5
 """The time in seconds for a whole game, and the most for one position; more changes the graph little."""
 _GIVE_UP_S = 1.0
 """How often, in seconds, a worker looks whether its process has ended; an answer wakes it at once."""
+_LEAST_SWING = 0.05
+"""A change of the chances, 0 to 1, that is worth telling; a search repeated differs by about as much."""
 _KEPT = 8
 """Games whose chances are kept; more than an evening has."""
 
@@ -80,13 +82,14 @@ class Swing:
 def largest_swings(
     game: Game[Any, Any], turns: Sequence[PlayedTurn], chances: Chances, most: int = 3
 ) -> tuple[Swing, ...]:
-    """Return the turns that changed the chances most, in the order they were played."""
+    """Return the turns that changed the chances most, in the order they were played; none that changed them little."""
     swings = []
     for number, turn in enumerate(turns[: len(chances.values) - 1]):
         before, after = chances.values[number : number + 2]
         if turn.player != game.players[0]:
             before, after = 1 - before, 1 - after
-        swings.append(Swing(number, turn.player, before, after))
+        if abs(after - before) >= _LEAST_SWING:
+            swings.append(Swing(number, turn.player, before, after))
     largest = sorted(swings, key=lambda each: -abs(each.after - each.before))[:most]
     return tuple(sorted(largest, key=lambda each: each.turn))
 

@@ -14,7 +14,7 @@ _WIDE, _EDGE, _GAP = 1080.0, 50.0, 30.0
 _MOST_BOARDS_PX = 1060.0
 """The most height for the boards; the picture is then about as high as a phone's screen."""
 _GROUND, _INK, _SOFT, _GOLD = "#f6f2ea", "#1d1710", "#5b5348", "#b8860b"
-_GRAPH_WIDE, _GRAPH_HIGH, _GRAPH_LEFT, _GRAPH_LETTERS = 400.0, 220.0, 68.0, 20
+_GRAPH_WIDE, _GRAPH_HIGH, _GRAPH_LEFT, _GRAPH_LETTERS = 400.0, 220.0, 80.0, 20
 
 
 def picture_to_send(position: PositionDocument, language: str) -> str:
