@@ -1,4 +1,4 @@
-"""Small drawings: a turn to choose, one piece, a square as it may look, stacks from the side, and a finished game."""
+"""Small drawings: a turn to choose, one piece, a square as it may look, and stacks from the side."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say
-from referee.naming import as_name
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of, square_of
 from referee.session.feed import TableSnapshot, signal_for
 from referee.web.drawing.pieces import (
-    DARK_INK,
     SQUARE,
     Element,
     Pieces,
@@ -55,9 +53,6 @@ _SIDES = {"large": (36.0, 62.0), "medium": (27.0, 48.0), "small": (18.0, 34.0)}
 _STEP, _TALLEST = 13.0, 116.0
 """How much of a pyramid shows below the next one, and the room for a stack, in drawing units."""
 _STOREY = 150.0
-_EDGE, _HEAD, _LINE = 40.0, 96.0, 44.0
-"""The margin of a picture of a game, and the room for its heading and for each line below, in drawing units."""
-_WIDE = 1000.0
 _OF_THE_TABLE = ("place-", "piece-")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -180,39 +175,6 @@ def _draw_pyramid_side(into: Element, piece: Look) -> None:
         add(into, "polygon", points=face, fill=shade(colour, lighter))
     outline = points(((-half, 0), (0, -tall), (half, 0)))
     add(into, "polygon", points=outline, fill="none", stroke=edge, stroke_width=2, stroke_linejoin="round")
-
-
-def draw_finished(
-    game: Game[Any, Any], snapshot: TableSnapshot, title: str, lines: Sequence[str], say: Say = str
-) -> str:
-    """Draw a finished game as a picture to send: a heading, lines such as names and scores, and the table.
-
-    ``title`` and ``lines`` are shown as they are. The drawing needs nothing but itself.
-    """
-    state = snapshot.states[0]
-    tables = pictures_of(game, snapshot, state, DrawnBoard.of(game, state), Scene(), Words.of(game, say))
-    columns = 1 if len(tables) == 1 else 2
-    wide = (_WIDE - (columns - 1) * _EDGE) / columns
-    above = _EDGE + _HEAD + _LINE * len(lines)
-    height = wide * float(tables[0].get("height", "1")) / float(tables[0].get("width", "1"))
-    rows = -(-len(tables) // columns)
-    whole = picture("finished", as_name(title), "", 0, 0, _WIDE + 2 * _EDGE, above + rows * (height + _EDGE))
-    add(whole, "rect", x=0, y=0, width=_WIDE + 2 * _EDGE, height=above + rows * (height + _EDGE), fill="#f6f1ea")
-    words(whole, _EDGE + _WIDE / 2, _EDGE + 52, as_name(title), font_size=60, font_weight=700, fill=DARK_INK)
-    for order, line in enumerate(lines):
-        words(whole, _EDGE + _WIDE / 2, _EDGE + _HEAD + 22 + order * _LINE, as_name(line), font_size=34, fill=DARK_INK)
-    for order, table in enumerate(tables):
-        row, column = divmod(order, columns)
-        at = {
-            "x": _EDGE + column * (wide + _EDGE),
-            "y": above + row * (height + _EDGE),
-            "width": wide,
-            "height": height,
-        }
-        for name, value in at.items():
-            table.set(name, number(value))
-        whole.append(table)
-    return _small(whole, say)
 
 
 def _small(drawn: Element, say: Say) -> str:

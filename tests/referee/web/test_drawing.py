@@ -19,7 +19,7 @@ from referee.languages import sentences
 from referee.rendering.board_text import colour_letters
 from referee.session.feed import TableSnapshot
 from referee.web.drawing.scenes import MISSING, OTHER, TOO_MUCH, moves_of, stack_in
-from referee.web.drawing.small import draw_choices, draw_finished, draw_look, draw_stack_sides
+from referee.web.drawing.small import draw_choices, draw_look, draw_stack_sides
 from referee.web.drawing.table import EDGES, draw_table
 from tests.present import present
 
@@ -367,14 +367,3 @@ def test_stacks_are_drawn_from_the_side_with_every_pyramid() -> None:
         game, state = load(name), drawn_snapshot(name).states[0]
         uses = len(list(parsed(draw_stack_sides(game, state)).iter(f"{SVG}use")))
         assert uses == (0 if game.heights is None else sum(game.heights(state).values()))
-
-
-@pytest.mark.parametrize("name", games())
-def test_a_finished_game_is_one_picture_with_its_heading(name: str) -> None:
-    snapshot = drawn_snapshot(name)
-    (drawn,) = parsed(draw_finished(load(name), snapshot, "Strikes", ["Ann 3", "Ben 2"], sentences("de")))
-    said = [each.text for each in drawn.iter(f"{SVG}text")]
-    assert said[:3] == ["Strikes", "Ann 3", "Ben 2"]
-    assert drawn.get("viewBox")
-    assert not any(each.get("id", "").startswith("place-") for each in drawn.iter())
-    assert of_class(drawn, "piece")
