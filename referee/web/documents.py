@@ -409,11 +409,11 @@ class TableDocuments:
         if newest is None or newest.document.version != versioned.version:
             allowed, say = self._port.hints_allowed, screen_sentences(language)
             snapshot = versioned.snapshot if player is None else shown_to(player, versioned.snapshot)
-            if player is not None and snapshot is versioned.snapshot and not self._port.game.has_sheets:
+            if player is not None and snapshot is versioned.snapshot:
                 document = self._of(versioned, language, None).document
             else:
                 shown = replace(versioned, snapshot=snapshot)
-                document = table_document(self._port.game, shown, hints_allowed=allowed, say=say, first=player or "")
+                document = table_document(self._port.game, shown, hints_allowed=allowed, say=say)
             if player is not None:
                 document = document.model_copy(update={"you": player, "your_turn": _your_turn(document, player, say)})
             newest = self._newest[language, player] = Rendered.of(document)
@@ -442,12 +442,9 @@ def _your_turn(document: TableDocument, player: Player, say: Say) -> str:
 
 
 def table_document(
-    game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say, first: Player = ""
+    game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
 ) -> TableDocument:
-    """Convert a snapshot to a document. Whoever gave a name is called by it in every sentence.
-
-    The sheet of the player ``first`` is drawn before the others.
-    """
+    """Convert a snapshot to a document. Whoever gave a name is called by it in every sentence."""
     snapshot = versioned.snapshot
     tell = Names.on_screen(game, snapshot.names).telling(say)
     state = snapshot.states[0] if snapshot.states else None
@@ -479,7 +476,7 @@ def table_document(
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
         asked=None if offer is None else AskedDocument(about=offer.about, player=offer.player, words=tell(offer.words)),
-        board=draw_table(game, snapshot, say, first),
+        board=draw_table(game, snapshot, say),
         stacks="" if state is None else draw_stack_sides(game, state, say),
         scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
         deeds=deeds(game, snapshot, hints_allowed=hints_allowed),

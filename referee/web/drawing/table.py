@@ -14,7 +14,7 @@ from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.printing import ALLOWED, CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
-from engine.values import EMPTY, Place, Player
+from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.languages import Say
 from referee.naming import Names
@@ -437,14 +437,13 @@ class Words:
         return f"{place.rpartition('.')[2]}: {', '.join(self._said[look] for look in looks or (EMPTY,))}"
 
 
-def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str, first: Player = "") -> str:
+def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) -> str:
     """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
     Each square's id is ``place-`` followed by its name, its label says what stands there. A piece is a group of the
     class ``piece`` with its ``data-place``, and ``data-from`` if the last turn has moved it. Before the set-up, the
     start position is drawn faintly where nothing stands, and squares that are wrong are marked.
-    ``say`` translates an English text into the reader's language. Players' names are not translated. The sheet of the
-    player ``first`` comes first.
+    ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
     if snapshot.states:
         state = snapshot.states[0]
@@ -456,7 +455,7 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str, fi
             DrawnBoard(dict.fromkeys(start.appearance, EMPTY), goals=game.goals),
             set_up_scene(start, snapshot),
         )
-    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say), first)
+    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say))
     pictures += lying_beside(game, state)
     return "".join(translated(drawn, say) for drawn in pictures)
 
@@ -477,12 +476,8 @@ def pictures_of(
     board: DrawnBoard,
     scene: Scene,
     tell: Words,
-    first: Player = "",
 ) -> list[Element]:
-    """Draw the board, or each player's sheet, that of the player ``first`` before the others.
-
-    The ``state`` before the set-up is the start.
-    """
+    """Draw the board, or each player's sheet. The ``state`` before the set-up is the start."""
     sheets, names = sheets_of(dict.fromkeys((*board.appearance, *board.squares))), Names.on_screen(game, snapshot.names)
     if not game.has_sheets:
         title = joined((game.title, names(_standing(snapshot))), ": ")
@@ -490,7 +485,7 @@ def pictures_of(
     marked = {} if game.marked_sheets is None else game.marked_sheets(state)
     to_move = players_to_move(game, snapshot)
     pictures = []
-    for name, grid in sorted(sheets.items(), key=lambda each: each[0] != first):
+    for name, grid in sheets.items():
         heading = Heading(names(name), snapshot.scores.get(name), is_to_move=name in to_move)
         pictures.append(draw_sheet(board, grid, heading, marked.get(name), scene, tell, name))
     return pictures

@@ -158,19 +158,6 @@ def test_a_browser_at_the_machine_becomes_a_device_of_its_own(tmp_path: Path) ->
     assert len(access.devices.all()) == 1
 
 
-def test_a_player_finds_the_own_sheet_first() -> None:
-    port = port_of("number-drop")
-    port.snapshots(snapshot_of(port.game, names={"p1": "Anna"}))
-    documents = PageServices.of(port, access_of()).documents
-
-    def order(player: str | None) -> list[str]:
-        board = documents.newest("en", player).document.board
-        return sorted(("Anna", "Player 2"), key=board.index)
-
-    assert order(None) == order("p1") == ["Anna", "Player 2"]
-    assert order("p2") == ["Player 2", "Anna"]
-
-
 def test_a_stream_tells_whose_device_it_has_become(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "LOOK_AGAIN_S", 0.01)
     port, access = port_of(), access_of(HOUSE)
