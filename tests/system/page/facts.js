@@ -42,8 +42,18 @@
   const below = seen("#board .sheet ~ .dice").reduce((sum, each) => sum + heightOf(each), 0) + (H > W ? heightOf(seen("#verdict")[0]) + 2 * heightOf(main) : 0);
   if (main) essential.push(main);
   const told = (each) => `${nameOf(each)} to ${Math.round(each.getBoundingClientRect().bottom)}`;
+  // What a scrolling list does not show can't overlap anything.
+  const inView = (each) => {
+    let { left, top, right, bottom } = each.getBoundingClientRect();
+    for (let at = each.parentElement; at && at !== document.body; at = at.parentElement) {
+      if (getComputedStyle(at).overflowY === "visible") continue;
+      const box = at.getBoundingClientRect();
+      [left, top, right, bottom] = [Math.max(left, box.left), Math.max(top, box.top), Math.min(right, box.right), Math.min(bottom, box.bottom)];
+    }
+    return { left, top, right, bottom };
+  };
   const overlaps = (each) => {
-    const box = each.getBoundingClientRect();
+    const box = inView(each);
     return all.some((b) => Math.min(b.right, box.right) - Math.max(b.left, box.left) > 2 && Math.min(b.bottom, box.bottom) - Math.max(b.top, box.top) > 2);
   };
   const hits = seen("a, button, summary, select, input, textarea").filter((each) => !each.closest("p, td, li, legend, figcaption, svg") || !each.matches("a"));

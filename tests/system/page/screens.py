@@ -149,10 +149,11 @@ def _pairing(folder: Path) -> Iterator[str]:
 @contextmanager
 def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str]:
     """The set-up of a table before its choice of a game, or after some steps; the camera sees the bare table."""
-    from referee.setup.steps import Progress  # noqa: PLC0415 - the renderer takes long to import
-    from tests.system.page.test_set_up import Camera, page_in  # noqa: PLC0415
-    from tests.system.setup.test_setup import pictures_of  # noqa: PLC0415
-    from vision.calibration import Calibration, save_calibration  # noqa: PLC0415
+    # The renderer takes long to import.
+    from referee.setup.steps import Progress
+    from tests.system.page.test_set_up import Camera, page_in
+    from tests.system.setup.test_setup import pictures_of
+    from vision.calibration import Calibration, save_calibration
 
     game = "deblockle"
     pictures, camera = pictures_of(game), Camera(folder / "seen")
@@ -168,9 +169,10 @@ def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str
 @contextmanager
 def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     """A hall with a table that needs an arbiter and a tournament."""
-    from hall.tournament.values import System  # noqa: PLC0415 - the hall's libraries are optional
-    from tests.hall.halls import OPENED  # noqa: PLC0415
-    from tests.hall.web.visits import Visit, serving  # noqa: PLC0415
+    # The libraries of the hall are optional.
+    from hall.tournament.values import System
+    from tests.hall.halls import OPENED
+    from tests.hall.web.visits import Visit, serving
 
     visit = Visit(folder)
     players = [(name, 1800 - 50 * number) for number, name in enumerate(NAMES)]
@@ -198,6 +200,8 @@ SCREENS: dict[str, Screen] = {
                 more_options={"players": 6}), is_table=True),
     "own-sheet": Screen(partial(table_of, name="number-drop"), _press("#whose_phone [value=p3]"), is_table=True),
     "own-board": Screen(partial(table_of, name="blockade"), _press("#whose_phone [value=cool]"), is_table=True),
+    "only-the-table": Screen(
+        partial(_dia, control="fischer 5+3", path="/?view=wall", then=_pause), is_table=True),
     "clock": Screen(partial(_dia, control="fischer 5+3", then=_pause), is_table=True),
     "waiting": Screen(partial(_dia, is_set_up=False), is_table=True),
     "waiting-wrong": Screen(partial(_dia, is_set_up=False, then=_half_set_up), is_table=True),

@@ -29,7 +29,7 @@ LEAST_SHARE = 0.92
 """Of the screen's shorter side that a board fills, once the strips above and below it have their place."""
 LEAST_LETTERS_PX = 28
 """Height of letters that can be read from across a room."""
-SCALE, GAP_PX, QUALITY = 0.3, 6, 40
+SCALE, GAP_PX, QUALITY = 0.28, 6, 34
 """Of a kept picture: size of a screen, distance, and WebP's quality; so that all are together under 1.5 MB."""
 
 
@@ -101,3 +101,12 @@ def faults_of(facts: dict[str, Any], size: str, *, is_table: bool) -> list[str]:
     if is_table and size == "wall" and facts["letters"] < LEAST_LETTERS_PX:
         faults.append(f"clock or score of {facts['letters']} px")
     return faults
+
+
+def test_each_screen_has_a_picture_in_the_docs_and_all_are_small() -> None:
+    pictures = sorted(KEPT.glob("*"))
+    redraw = "run pytest tests/system/page/test_pictures.py --pictures docs/screens"
+    assert sorted(each.stem for each in pictures) == sorted(SCREENS), redraw
+    assert sum(each.stat().st_size for each in pictures) <= MOST_KEPT_BYTES
+    for each in pictures:
+        assert min(load_image(each).shape[:2]) > 100
