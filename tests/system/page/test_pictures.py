@@ -51,12 +51,12 @@ def row_of(pictures: list[Image]) -> Image:
 
 def _framed(picture: Image) -> Image:
     small = cv2.resize(picture, None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_AREA)
-    return cv2.copyMakeBorder(small, *(GAP_PX,) * 4, cv2.BORDER_CONSTANT, value=(128,) * 3)
+    return cv2.copyMakeBorder(small, *(GAP_PX,) * 4, cv2.BORDER_CONSTANT, value=(128,) * 3).astype(np.uint8)
 
 
 def _padded(picture: Image, height: int, width: int) -> Image:
     down, right = height - picture.shape[0], width - picture.shape[1]
-    return cv2.copyMakeBorder(picture, 0, down, 0, right, cv2.BORDER_CONSTANT, value=(128,) * 3)
+    return cv2.copyMakeBorder(picture, 0, down, 0, right, cv2.BORDER_CONSTANT, value=(128,) * 3).astype(np.uint8)
 
 
 @pytest.mark.parametrize("name", SCREENS)
