@@ -210,7 +210,7 @@ SCREENS: dict[str, Screen] = {
     "question-square": Screen(partial(table_of, name="blokus-dice", then=_unsure), is_table=True),
     "illegal": Screen(partial(_dia, then=_illegal), is_table=True),
     "tapping": Screen(partial(_dia), _press("[data-deed=tap]", "#place-a6"), is_table=True),
-    "game-over": Screen(partial(_dia, steps=_over()), is_table=True),
+    "game-over": Screen(partial(_dia, steps=_over())),
     "new-game": Screen(partial(_dia, path="/new")),
     "history": Screen(partial(_dia, steps=_over(), path="/history")),
     "replay": Screen(partial(_dia, steps=_over(), path="/history/6")),

@@ -13,6 +13,7 @@ import pytest
 
 from tests.system.page.screens import SCREENS
 from vision.frame import Image
+from vision.images import load_image
 
 KEPT = Path(__file__).parents[3] / "docs" / "screens"
 MOST_KEPT_BYTES = 1_500_000
