@@ -11,7 +11,7 @@ from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
 from hall.tournament.values import number_players
-from hall.web.tables import render_card
+from hall.web.support import drawn, look_of
 from hall.web.tournaments import read_players
 from referee.errors import TournamentError
 from referee.journal.journal import utc_text
@@ -76,7 +76,7 @@ def _empty(database: Database) -> None:
 
 
 def _process(data: bytes) -> None:
-    """Process a message in a hall that has stored nothing, and render everything it stored."""
+    """Process a message in a hall that has stored nothing, and draw every board it stored."""
     topic, _, payload = data.partition(b"\n")
     database = _database()
     try:
@@ -86,7 +86,9 @@ def _process(data: bytes) -> None:
         hall.take([Incoming(topic.decode("utf-8", "replace"), payload)])
         for seat in hall.floor.seats():
             hall.copies.newest(seat.id, "" if seat.state is None else seat.state.journal, 10)
-            render_card(seat, "en", _NOW)
+            look = look_of(seat)
+            if look is not None:
+                drawn(look, "en", is_image=False)
         hall.copies.results(10)
         hall.due_messages()
     finally:

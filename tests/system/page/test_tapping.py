@@ -52,7 +52,10 @@ def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -
         page.get_by_role("button", name="Play this turn").click()
         expect(page.locator("#tapping")).to_be_hidden()
         expect(page.locator("#last")).to_contain_text("Last turn: ")
-        last = running.snapshots.newest.snapshot.last_turn
+        newest = running.snapshots.newest
+        assert newest is not None
+        last = newest.snapshot.last_turn
+        assert last is not None
         assert f"{last.player} {last.text}" == known["turn"]
         expect(page.locator("#board .tap-mark")).to_have_count(0)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
