@@ -288,9 +288,9 @@ def test_a_screen_on_the_wall_shows_only_the_table_and_stays_awake(diaballik: An
     wall.click()
     for name in ("header", "footer", "#actions"):
         expect(page.locator(name)).to_be_hidden()
-    assert page.evaluate("locks") == 1
+    page.wait_for_function("locks === 1")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    assert page.evaluate("locks") == 2
+    page.wait_for_function("locks === 2")
     page.get_by_role("button", name="Full screen").click()
     page.wait_for_function("document.fullscreenElement !== null")
     page.get_by_role("link", name="Menu").click()
