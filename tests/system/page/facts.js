@@ -39,7 +39,7 @@
   const main = seen("#verdict button")[0] ?? seen("main .strong")[0];
   const heightOf = (each) => each?.getBoundingClientRect().height ?? 0;
   // Upright, what is asked and the main button have their place under the board.
-  const below = seen("#board .sheet ~ .dice").reduce((sum, each) => sum + heightOf(each), 0) + (H > W ? heightOf(seen("#verdict")[0]) + 2 * heightOf(main) : 0);
+  const below = seen("#board .sheet ~ .dice").reduce((sum, each) => sum + heightOf(each), 0) + (H > W ? heightOf(seen("#verdict")[0]) + 2 * Math.min(heightOf(main), 60) : 0);
   if (main) essential.push(main);
   const told = (each) => `${nameOf(each)} to ${Math.round(each.getBoundingClientRect().bottom)}`;
   // What a scrolling list does not show can't overlap anything.

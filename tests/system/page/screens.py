@@ -13,6 +13,7 @@ from typing import Any
 from engine.registry import games
 from engine.values import EMPTY
 from referee.commands.values import EnterRoll, EnterTurn, NewGame, PauseClock
+from referee.judge.sentences import doubtful, which_turn
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.games.known import known_of
 from tests.system.page.served import Session, page_of, paired_page_of, session
@@ -80,26 +81,21 @@ def _show(verdict: Verdict, running: Session) -> None:
     running.hear(replace(running.snapshots.newest.snapshot, verdict=verdict))
 
 
-def _which_loop(running: Session) -> None:
-    asked = Verdict(
-        VerdictKind.AMBIGUOUS,
-        "I can't tell which loop was drawn.",
-        0.0,
-        0,
-        candidates=("loop:e1+f1+g1", "loop:e1+f1+g1/A"),
-        candidate_players=("p1", "p1"),
-        places=("p1.f1",),
-        expected={"p1.f1": EMPTY},
-        seen={"p1.f1": "digit 4"},
-    )
-    _show(asked, running)
+def _which_turn(running: Session) -> None:
+    """Two turns look alike."""
+    assert running.snapshots.newest is not None
+    rules, notation = running.game.rules, running.game.notation
+    turns = rules.legal_turns(running.snapshots.newest.snapshot.states[0])[-2:]
+    sentence = which_turn(list(map(notation.describe, turns)))
+    written, players = tuple(map(notation.format_turn, turns)), tuple(turn.player for turn in turns)
+    _show(Verdict(VerdictKind.AMBIGUOUS, sentence, 0.0, 0, candidates=written, candidate_players=players), running)
 
 
 def _unsure(running: Session) -> None:
     place = "p2.c2"
     asked = Verdict(
         VerdictKind.AMBIGUOUS,
-        f"I am not sure what {place} shows.",
+        doubtful([place], {}),
         0.0,
         0,
         places=(place,),
@@ -136,6 +132,16 @@ def _press(*names: str) -> Callable[[Any], None]:
                 page.wait_for_selector("#board .tap-mark.tapped", state="attached")
             else:
                 page.locator(name).click()
+
+    return first
+
+
+def _own(player: str) -> Callable[[Any], None]:
+    """Say whose phone this is, and wait until it is."""
+
+    def first(page: Any) -> None:
+        page.locator(f"#whose_phone [value={player}]").click()
+        page.wait_for_selector("#whose_phone summary")
 
     return first
 
@@ -198,15 +204,15 @@ SCREENS: dict[str, Screen] = {
     "table-number-drop-6": Screen(
         partial(table_of, name="number-drop", steps=known_of("number-drop")["screen"]["played"][:1],
                 more_options={"players": 6}), is_table=True),
-    "own-sheet": Screen(partial(table_of, name="number-drop"), _press("#whose_phone [value=p3]"), is_table=True),
-    "own-board": Screen(partial(table_of, name="blockade"), _press("#whose_phone [value=cool]"), is_table=True),
+    "own-sheet": Screen(partial(table_of, name="number-drop"), _own("p3"), is_table=True),
+    "own-board": Screen(partial(table_of, name="blockade"), _own("cool"), is_table=True),
     "only-the-table": Screen(
         partial(_dia, control="fischer 5+3", path="/?view=wall", then=_pause), is_table=True),
     "clock": Screen(partial(_dia, control="fischer 5+3", then=_pause), is_table=True),
     "waiting": Screen(partial(_dia, is_set_up=False), is_table=True),
     "waiting-wrong": Screen(partial(_dia, is_set_up=False, then=_half_set_up), is_table=True),
     "rolling": Screen(partial(table_of, name="blockade", steps=()), is_table=True),
-    "question": Screen(partial(table_of, name="number-drop", then=_which_loop), is_table=True),
+    "question": Screen(partial(table_of, name="number-drop", then=_which_turn), is_table=True),
     "question-square": Screen(partial(table_of, name="blokus-dice", then=_unsure), is_table=True),
     "illegal": Screen(partial(_dia, then=_illegal), is_table=True),
     "tapping": Screen(partial(_dia), _press("[data-deed=tap]", "#place-a6"), is_table=True),
