@@ -47,6 +47,7 @@ class TableParts:
         self._history = history
         self._telling = telling
         self._lock = threading.Lock()
+        self._rendering = threading.Lock()
         self._version = 0
         self._kept: dict[Viewer, Mapping[str, str]] = {}
 
@@ -57,15 +58,17 @@ class TableParts:
 
     def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
         """Return each part by its name, as a JSON string. It may read the journal."""
-        if (kept := self.kept(document, viewer)) is not None:
-            return kept
-        words = self.words(document, viewer.language, viewer.session)
-        environment = templates(viewer.language)
-        parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
-        with self._lock:
-            if self._version != document.version:
-                self._version, self._kept = document.version, {}
-            return self._kept.setdefault(viewer, MappingProxyType(parts))
+        # All screens ask at once; whoever waits here finds what the first one rendered.
+        with self._rendering:
+            if (kept := self.kept(document, viewer)) is not None:
+                return kept
+            words = self.words(document, viewer.language, viewer.session)
+            environment = templates(viewer.language)
+            parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
+            with self._lock:
+                if self._version != document.version:
+                    self._version, self._kept = document.version, {}
+                return self._kept.setdefault(viewer, MappingProxyType(parts))
 
     def words(self, document: TableDocument, language: str, session: PageSession) -> dict[str, Any]:
         """Return what the parts' templates need. It may read the journal."""
