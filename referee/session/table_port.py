@@ -35,6 +35,7 @@ from referee.commands.values import (
     OfferDraw,
     Reply,
     Role,
+    SameAgain,
     Sentence,
     TakeBack,
     describe_errors,
@@ -406,6 +407,9 @@ class CommandHandler:
         owns = sender.role >= Role.OWN
         if isinstance(command, Announce):
             command = offer_of(command) or command
+        if isinstance(command, SameAgain) and not owns and (newest is None or newest.snapshot.outcome is None):
+            # Only an owner's device begins a game in place of one that nobody has played yet.
+            raise CommandError(CommandFault.FORBIDDEN, as_sentence(Phrase("the game is not over; end it first")))
         try:
             if sender.player is not None:
                 command = on_behalf(self._port.game, states, command, sender.player, owns=owns)

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from engine.registry import load
+from engine.values import Outcome
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.commands.rights import on_behalf
@@ -112,7 +113,8 @@ def test_every_command_is_in_the_table() -> None:
 def test_everybodys_device_commands_as_before(said: Command) -> None:
     """A device that belongs to nobody gives each command as it says it."""
     port = TablePort(GAME, SnapshotHub(), CommandQueue(lambda: 0.0))
-    port.snapshots(TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, states=START))
+    over = Outcome("black", "White resigned")
+    port.snapshots(TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, states=START, outcome=over))
     handler = CommandHandler(port, "page", "{needs}")
     fields = {**vars(said), "request_id": "", "seen": None, "by": "Ann"}
 
@@ -130,6 +132,15 @@ def test_everybodys_device_commands_as_before(said: Command) -> None:
     expected = OfferDraw("Ann") if said == Announce("draw") else said
     carried_out = asyncio.run(asyncio.wait_for(give(), GUARD_S))
     assert {**vars(carried_out), "by": ""} == {**vars(expected), "by": ""}
+
+
+def test_only_an_owners_device_begins_the_same_again_before_a_game_is_over() -> None:
+    port = TablePort(GAME, SnapshotHub(), CommandQueue(lambda: 0.0))
+    port.snapshots(TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, states=START))
+    handler = CommandHandler(port, "page", "{needs}")
+    with pytest.raises(CommandError, match="The game is not over; end it first"):
+        asyncio.run(handler.take(Phone(Role.PLAY, None), {"command": "same again"}))
+    assert port.commands.take() == []
 
 
 def test_only_whose_roll_it_is_says_what_the_dice_show() -> None:

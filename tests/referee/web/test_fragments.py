@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,17 @@ from typing import Any
 import pytest
 
 from engine.registry import games
+from engine.values import Outcome
 from referee.commands.values import Role
+from referee.journal.events import ASKS_TAKE_BACK, OFFERS_DRAW
+from referee.journal.fold import Offer
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.table_port import TablePort
 from referee.web import server
 from referee.web.access import PageSession
 from referee.web.api import PageServices
 from referee.web.fragments import PARTS, PartsSent, TableParts, Viewer
+from tests.guard import GUARD_S
 from tests.referee.web.page_table import access_of, client_of, port_of, snapshot_of
 
 PUBLISHED = Path(__file__).parents[2] / "system/page/node_modules/idiomorph/dist/idiomorph.min.js"
@@ -86,6 +92,20 @@ def test_a_screen_gets_the_parts_it_names_and_no_others() -> None:
     assert set(screen(port, ["board", "elsewhere"])()[1]) == {"board"}
 
 
+@pytest.mark.parametrize("about", [OFFERS_DRAW, ASKS_TAKE_BACK])
+def test_an_answer_counts_for_the_offer_that_the_screen_shows(about: str) -> None:
+    port = port_of()
+    offer = Offer("white", about, "White asks.")
+    port.snapshots(snapshot_of(port.game, 7, offer=offer))
+    assert screen(port)()[1]["offer"].count('name="seen" value="7"') == 2
+
+
+def test_the_same_again_counts_for_the_game_that_the_screen_shows() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game, 7, outcome=Outcome("white", "Black resigned")))
+    assert screen(port)()[1]["over"].count('name="seen" value="7"') == 1
+
+
 def test_devices_that_are_shown_the_same_share_what_is_rendered() -> None:
     port = port_of()
     port.snapshots(snapshot_of(port.game))
@@ -99,6 +119,27 @@ def test_devices_that_are_shown_the_same_share_what_is_rendered() -> None:
     looking = parts.of(document, Viewer.of("en", replace(PLAYING, role=Role.LOOK)))
     assert "<button" in first["actions"]
     assert "<button" not in looking["actions"]
+
+
+def test_screens_that_ask_at_once_are_rendered_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    services = PageServices.of(port, access_of())
+    document = services.documents.newest("en").document
+    rendered, asking, words = list[str](), threading.Barrier(8, timeout=GUARD_S), TableParts.words
+
+    def counted(parts: TableParts, *asked: Any) -> dict[str, Any]:
+        rendered.append("once")
+        return words(parts, *asked)
+
+    def ask(number: int) -> None:
+        asking.wait()
+        services.parts.of(document, Viewer.of("en", replace(PLAYING, id=str(number))))
+
+    monkeypatch.setattr(TableParts, "words", counted)
+    with ThreadPoolExecutor(8) as screens:
+        list(screens.map(ask, range(8)))
+    assert rendered == ["once"]
 
 
 def test_the_morphing_library_is_the_published_one() -> None:
