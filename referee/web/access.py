@@ -443,7 +443,8 @@ class Access:
         return Device(_AT_THE_MACHINE, self.policy.owner, Role.OWN, 0.0, 0.0)
 
     def _session(self, device: Device, *, is_bearer: bool = False) -> PageSession:
-        player = None if device.claim is None else self.player_of(device.claim)
+        plays = device.role >= Role.PLAY
+        player = None if device.claim is None or not plays else self.player_of(device.claim)
         csrf = str(self._csrf.dumps(device.id))
         return PageSession(device.id, device.role, device.name, csrf, is_bearer, player)
 

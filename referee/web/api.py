@@ -395,6 +395,7 @@ class Api:
             player = _CLAIM.validate_python(await body_fields(request)).player
         except ValidationError as error:
             raise HTTPException(422, Phrase("Say whose device this is: a side of the game, or nobody's.")) from error
+        self._access.count_command(request.state.session)
         claim = self._documents.claim_of(player) if player else None
         if player and claim is None:
             raise HTTPException(422, Phrase("{player} does not play in this game.", capitalized(player)))

@@ -144,6 +144,27 @@ def test_a_device_that_only_looks_and_the_programs_side_belong_to_nobody() -> No
     assert 'id="whose"' not in looking.get("/").text
 
 
+def test_a_device_that_may_only_look_now_is_no_players(tmp_path: Path) -> None:
+    devices = listed(tmp_path / "devices")
+    port, access = port_of(), access_of(HOUSE, devices=devices)
+    port.snapshots(snapshot_of(port.game))
+    phone = client_of(port, access)
+    claimed(phone, paired(phone, Role.PLAY), "white")
+    devices.change(devices.all()[0].id, Role.LOOK)
+    assert phone.get("/api/table").json()["you"] is None
+    devices.change(devices.all()[0].id, Role.PLAY)
+    assert phone.get("/api/table").json()["you"] == "white"
+
+
+def test_a_device_says_whose_it_is_no_more_often_than_a_person_can() -> None:
+    port, access = port_of(), access_of(HOUSE)
+    port.snapshots(snapshot_of(port.game))
+    phone = client_of(port, access)
+    csrf = paired(phone, Role.PLAY)
+    answers = [claimed(phone, csrf, "white").status_code for _ in range(30)]
+    assert set(answers) == {200, 429}
+
+
 def test_a_browser_at_the_machine_becomes_a_device_of_its_own(tmp_path: Path) -> None:
     port, access = port_of(), access_of(devices=listed(tmp_path / "devices"))
     port.snapshots(snapshot_of(port.game))
