@@ -31,6 +31,7 @@ from hall.web.support import (
 )
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
+from referee.journal.events import EventKind
 from referee.languages import sentences
 from referee.mqtt.topics import TableEvent, TableState
 from referee.naming import Names
@@ -217,8 +218,8 @@ class TablePages:
 def _last_turn(state: TableState | None, events: Sequence[TableEvent]) -> str:
     """Return the sentence about the last turn that counts, else its notation."""
     last = "" if state is None else state.last_turn
-    told = (event.sentence for event in events if last and str(event.data.get("turn", "\n")) in last)
-    return next(told, last)
+    turns = (event for event in events if event.event_type == EventKind.TURN)
+    return next((each.sentence for each in turns if last and str(each.data.get("turn", "\n")) in last), last)
 
 
 @dataclass(frozen=True)

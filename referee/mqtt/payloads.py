@@ -14,7 +14,7 @@ from engine.api import Game
 from engine.values import Outcome
 from referee.clocks import ClockFace, ClockMode, clock_text, hourglass_rates
 from referee.commands.values import Role
-from referee.journal.events import REQUEST, Event, EventKind, encode
+from referee.journal.events import PRIVATE, REQUEST, Event, EventKind, encode
 from referee.journal.journal import utc_text
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
@@ -34,6 +34,9 @@ from referee.naming import Names
 from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
+
+_TOLD_OF_PRIVATE = frozenset({"player", "by", "strength", "stage", PRIVATE})
+"""What a broker is told of a private hint."""
 
 
 def table_state(
@@ -91,6 +94,10 @@ def table_event(
 ) -> TableEvent:
     """Convert a (number, event) pair of a game, which is given by its number and the name of its rules."""
     number, event = numbered
+    data = json.loads(encode(event))
+    if event.data.get(PRIVATE):
+        # Others read what a broker carries, so the hint itself stays at the table.
+        data = {key: value for key, value in data.items() if key in _TOLD_OF_PRIVATE}
     return TableEvent(
         table=options.table,
         journal=journal,
@@ -104,7 +111,7 @@ def table_event(
         by=event.text("by"),
         request_id=event.text(REQUEST) or "",
         pictures=tuple(pictures),
-        data=json.loads(encode(event)),
+        data=data,
     )
 
 
