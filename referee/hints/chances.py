@@ -141,9 +141,9 @@ class ChanceFinder:
                 self._tell(work, self._ask(source, answered, question, turn.to_move == game.players[0], work))
             self._tell(work, _final(game, folded))
         finally:
-            source.close()
             with self._lock:
                 work.is_running = False
+            source.close()
 
     def _ask(
         self, source: HintSource, answered: threading.Event, question: Question, is_first: bool, work: _Work

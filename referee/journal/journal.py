@@ -497,6 +497,10 @@ class BufferedJournal(Closeable):
                 events.append((number, event))
         return events
 
+    def beginnings(self, most: int) -> list[Event]:
+        """List how the newest games in the file began, at most ``most`` of them, the newest first."""
+        return self.journal.beginnings(most)
+
     def latest_game(self) -> int | None:
         """Return the number of the latest game, ``None`` if there is none."""
         return self._game or None

@@ -49,6 +49,10 @@ class GameSpan:
     newest: str
 
 
+MOST_GAMES = 300
+"""How many of the newest games are searched for names and house rules: a year of evenings."""
+
+
 class JournalReader(Closeable):
     """A journal at ``path`` that is open for reading; each question raises JournalError if it can't be read."""
 

@@ -20,6 +20,7 @@ from referee.errors import FoldError, JournalError
 from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
 from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
 from referee.journal.journal import BufferedJournal
+from referee.journal.reader import MOST_GAMES
 from referee.journal.results import last_played_sentence, step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
@@ -114,10 +115,14 @@ class GameLog(Generic[StateT, TurnT]):
         return True
 
     def last_named(self) -> Event:
-        """Return how the newest game of this kind in which somebody was named began; without any, how this one did."""
-        begun = (self._journal.events(number)[0][1] for number in range(self.number, 0, -1))
+        """Return how the newest game of this kind in which somebody was named began; without any, how this one did.
+
+        Only the journal's newest games are searched.
+        """
+        newest = self._journal.events(self.number)[0][1]
+        begun = (newest, *self._journal.beginnings(MOST_GAMES))
         named = (event for event in begun if event.names and event.data["game"] == self._game.name)
-        return next(named, self._journal.events(self.number)[0][1])
+        return next(named, newest)
 
     def append(self, event: Event, evidence: Sequence[Evidence] = (), states: Sequence[StateT] | None = None) -> int:
         """Record an event and return its number; it is durable on return.

@@ -20,6 +20,7 @@ from referee.clocks import NO_CLOCK
 from referee.commands.entries import PLAYERS, player_counts, players_with, same_again
 from referee.commands.values import NewGame
 from referee.journal.events import Event
+from referee.journal.reader import MOST_GAMES
 from referee.naming import is_program
 from referee.session.feed import TableSnapshot
 from referee.web.access import Role
@@ -29,8 +30,6 @@ from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 from referee.web.views import page, redirect_saying
 
-_MOST_GAMES = 300
-"""How many of the newest games are searched for names and house rules: a year of evenings."""
 _MOST_NAMES, _MOST_RULES = 12, 6
 _OTHER = "other"
 """The value of a clock, or of rules, that further fields of the form describe."""
@@ -138,7 +137,7 @@ class NewGamePage:
     def _evenings(self) -> Evenings:
         if self._port.journal is None:
             return Evenings()
-        return Evenings.of(self._port.game, self._services.history.beginnings(_MOST_GAMES))
+        return Evenings.of(self._port.game, self._services.history.beginnings(MOST_GAMES))
 
 
 def _is_asked(option: Option) -> bool:
