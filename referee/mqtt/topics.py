@@ -221,8 +221,9 @@ class TableState(Payload):
 class TableEvent(Payload):
     """An event of a table's journal: ``event_type`` is its kind, ``data`` what the journal has of it.
 
-    ``sentence`` tells it to people; ``player`` is the side it is of and ``by`` the person who said it, where there is
-    one. ``request_id`` is the command's that it came from. ``pictures`` names its evidence.
+    What a private hint advises is left out. ``sentence`` tells the event to people; ``player`` is the side it is of and
+    ``by`` the person who said it, where there is one. ``request_id`` is the command's that it came from. ``pictures``
+    names its evidence.
     """
 
     table: str

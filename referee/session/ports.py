@@ -52,6 +52,9 @@ class Recorder(Protocol):
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
         """List (number, event) pairs in order."""
 
+    def beginnings(self, most: int) -> list[Event]:
+        """List how the newest games began, at most ``most`` of them, the newest first."""
+
     def latest_game(self) -> int | None:
         """Return the number of the latest game."""
 

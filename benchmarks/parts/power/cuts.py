@@ -111,6 +111,10 @@ class MarkedJournal:
         """List (number, event) in order."""
         return self._journal.events(game)
 
+    def beginnings(self, most: int) -> list[Event]:
+        """List how the newest games began."""
+        return self._journal.beginnings(most)
+
     def latest_game(self) -> int | None:
         """Give the number of the game begun last."""
         return self._journal.latest_game()

@@ -19,7 +19,7 @@ from engine.values import Outcome
 from referee.clocks import Clock, read_control
 from referee.commands.values import COMMANDS, Role
 from referee.journal.backups import back_up, restore
-from referee.journal.events import PRIVATE, REQUEST, Event, EventKind
+from referee.journal.events import PRIVATE, REQUEST, Event, EventKind, JsonValue
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import sentences
@@ -320,14 +320,14 @@ def test_events_are_sent_in_order_with_a_sentence_each(journal: Journal) -> None
 
 def test_a_private_hint_stays_at_the_table(journal: Journal) -> None:
     play(journal, "b1-b2")
-    hint = {"player": "white", "by": "Ben", "turn": "b7-b6", "strength": "fair", "stage": "whole", "expected": 0.7}
-    said = {"sentence": "White moves b7 to b6.", "places": ["b7", "b6"]}
+    hint: dict[str, JsonValue] = {"player": "white", "by": "Ben", "strength": "fair", "stage": "whole"}
+    said: dict[str, JsonValue] = {"turn": "b7-b6", "sentence": "White moves b7 to b6.", "places": ["b7", "b6"]}
     journal.append(Event(EventKind.HINT_GIVEN, {**hint, **said, PRIVATE: True}))
     journal.append(Event(EventKind.HINT_GIVEN, {**hint, **said}))
     private, public = JournalFeed(journal.path, OPTIONS).after(0)[-2:]
     assert "b7" in public.model_dump_json()
     assert "b7" not in private.model_dump_json()
-    assert private.data == {"player": "white", "by": "Ben", "strength": "fair", "stage": "whole", PRIVATE: True}
+    assert private.data == {**hint, PRIVATE: True}
 
 
 def test_the_events_do_not_depend_on_where_the_feed_begins(journal: Journal) -> None:
