@@ -79,10 +79,14 @@ export function sendCommands() {
     waiting = commands;
     keep("waiting", waiting, VISIT);
     if (!waiting.length) return;
+    said.ariaLive = "polite";
     say(word("waiting", { what: waiting.map(({ words }) => words).join(", ") }));
     [read.hidden, cancel.hidden] = [true, false];
   };
   const answer = ({ command }, reply) => {
+    // The verdict announces a turn that is played, so its answer is only shown.
+    const isJudged = command.command === "turn" && !reply.refused && document.getElementById("verdict");
+    said.ariaLive = isJudged ? "off" : "polite";
     const isHint = command.command === "hint" && !reply.refused;
     // A hint is for whoever is to move, who need not be who asked.
     say(isHint && newest && !newest.you ? `${newest.next} ${reply.words}` : reply.words);

@@ -4,6 +4,7 @@ import { runClocks } from "./clocks.js";
 import { sendCommands } from "./commands.js";
 import { chooseSquares } from "./correct.js";
 import { offerTurns } from "./enter.js";
+import { keepFocus } from "./focus.js";
 import { follow } from "./live.js";
 import { movePieces } from "./moving.js";
 import { sendPictures } from "./picture.js";
@@ -19,6 +20,7 @@ const view = document.body.classList[0];
 
 document.documentElement.classList.add("scripted");
 keepSettings();
+keepFocus();
 sendCommands();
 foldMenu();
 if (view === "table") {
