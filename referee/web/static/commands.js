@@ -68,6 +68,8 @@ export function sendCommands() {
   let waiting = recall("waiting", VISIT) ?? [];
   let newest = null;
   let answeredAt = Infinity;
+  // The hints for a table that has not arrived yet.
+  const early = [];
 
   const say = (words) => {
     if (said.textContent !== words) said.textContent = words;
@@ -88,6 +90,10 @@ export function sendCommands() {
     const isJudged = command.command === "turn" && !reply.refused && document.getElementById("verdict");
     said.ariaLive = isJudged ? "off" : "polite";
     const isHint = command.command === "hint" && !reply.refused;
+    if (isHint && newest && reply.event_number > newest.event_number) {
+      early.push(() => answer({ command }, reply));
+      return;
+    }
     // A hint is for whoever is to move, who need not be who asked.
     say(isHint && newest && !newest.you ? `${newest.next} ${reply.words}` : reply.words);
     // A refusal stays until it is closed or another command is answered; another answer, until an event after it.
@@ -128,6 +134,7 @@ export function sendCommands() {
   onTable((table, before) => {
     newest = table;
     if (before && table.event_number > Math.max(before.event_number, answeredAt)) say("");
+    early.splice(0).forEach((each) => each());
   });
   read.addEventListener("click", () => say(""));
   cancel.addEventListener("click", () => {
