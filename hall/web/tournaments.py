@@ -199,8 +199,9 @@ class TournamentPages:
         for seat in sorted(self._services.hall.floor.seats(), key=lambda seat: natural_sort_key(seat.id)):
             booking, state, is_taken, reason = booked.get(seat.id), seat.state, True, ""
             if booking is not None:
-                place = (booking.tournament, booking.round, booking.board)
-                reason = Phrase("{tournament}, round {round}, board {board}", *place)
+                reason = Phrase(
+                    "{tournament}, round {round}, board {board}", booking.tournament, booking.round, booking.board
+                )
             elif state is not None and state.game != stored.game:
                 reason = Phrase("plays {game}", state.game_title or state.game)
             else:

@@ -465,7 +465,7 @@ def test_names_stand_for_the_players_on_the_board_and_in_every_sentence(play):
     assert "First digits to write: Anna, Ben." in said
     assert "Anna: 0 points" in said
     assert "Not possible: Ben wrote 1, but begins with a 2." in said
-    assert "Anna rolls" in said
+    assert "Anna: roll the dice." in said
     assert "(Anna is first)" in said
     heading = next(line for line in said.splitlines() if line.startswith("Anna "))
     assert heading.split() == ["Anna", "Ben"]

@@ -464,7 +464,7 @@ def test_a_button_on_a_pin_leads_to_a_hint_on_a_light(deblockle: Any, make_readi
             buttons.close()
     pins.close()
     assert said == []
-    assert frames[0] > 45
+    assert frames[0] > 40
 
 
 def test_the_hint_command_reaches_a_running_referee(

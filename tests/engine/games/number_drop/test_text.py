@@ -146,7 +146,7 @@ def test_an_unreadable_text_names_its_column(text, message, column):
             "fits nowhere",
         ),
         (f"roll p1=- p2=- {TILES} roll=1,3,4,5,T", "no roll lies"),
-        ("roll p1=- p2=- slots=I4,V3,O4,T4,S4", "one face of each"),
+        ("roll p1=- p2=- slots=I4,V3,O4,T4,S4", "each of the 5 tiles lies there once"),
         (f"penalty p1={LETTERED} p2=- {TILES} to=p1,p2 slot=A", "circled A doesn't drop"),
         (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=A crossed_off=A", "is crossed off"),
         (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=B", "nobody circled B"),
