@@ -1,4 +1,4 @@
-"""Whole games tapped on two paired phones, in German and English, while a third device interferes; and one by keys."""
+"""Whole games tapped on two phones, each its player's, in German and English, while a third device interferes."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ import pytest
 from engine.api import Game, Tap, Taps, tapped
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue, Roll
+from referee.commands.values import NewGame
 from referee.journal.fold import after_step, read_step
 from referee.web.access import Role
 from tests.games.known import known_of
@@ -66,7 +67,7 @@ def random_taps(game: Game[Any, Any], state: Any, rng: random.Random) -> tuple[T
 
 
 class Table:
-    """Anna's German phone, Ben's English one and a third device, all paired to one table."""
+    """Anna's German phone, Ben's English one and a third device that is everybody's, all paired to one table."""
 
     def __init__(self, running: Session, phones: Sequence[Any], third: Any) -> None:
         self.running, self.game, self.phones, self.third = running, running.game, phones, third
@@ -77,6 +78,10 @@ class Table:
         """The state the referee believes in, which may know less than was played: the sides of corrected pieces."""
         assert self.running.snapshots.newest is not None
         return self.running.snapshots.newest.snapshot.states[0]
+
+    def players_to_move(self) -> Sequence[str]:
+        """Who may play now."""
+        return tuple(self.game.rules.players_to_move(self.state))
 
     def phone_of(self, player: str) -> Any:
         """The phone of a player."""
@@ -97,7 +102,10 @@ class Table:
     def tap(self, turn: Any, taps: Taps, halfway: Callable[[], None] = nothing) -> None:
         """Tap a turn on its player's phone and play it; halfway something else happens."""
         phone = self.phone_of(turn.player)
-        phone.locator("[data-deed=tap]").click()
+        for other in self.phones:
+            is_asked = other is phone or self.game.players[self.phones.index(other)] in self.players_to_move()
+            expect(other.locator("#actions [data-deed=tap]")).to_have_count(int(is_asked))
+        phone.locator("#actions [data-deed=tap]").click()
         expect(phone.locator("#tapping")).to_be_visible()
         done: Taps = ()
         for number, each in enumerate(taps):
@@ -161,7 +169,7 @@ class Table:
         for corrected in (looks, {place: stand.get(place, EMPTY) for place in looks}):
             for place, look in corrected.items():
                 self.third.locator(f"[id='place-{place}']").click()
-                self.third.locator(f".looks [value='{look}']").check()
+                self.third.locator(f".pieces [value='{look}']").click()
             self.third.locator("[data-correct] button.strong").click()
             expect(self.third.locator("#changes li")).to_have_count(0)
             self.count += 1
@@ -191,6 +199,9 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., A
     name, options = request.param
     with ExitStack() as stack:
         running = stack.enter_context(session(name, tmp_path, options))
+        playing = dict(zip(running.game.players, NAMES, strict=False))
+        running.tell(NewGame(name, options, playing))
+        assert not running.end_turn().refused
         page = stack.enter_context(paired_page_of(running))
         devices = []
         for who, locale in zip((*NAMES, "Clara"), ("de-DE", "en-GB", "de-DE"), strict=True):
@@ -200,6 +211,10 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., A
             device.goto(page.address)
             device.wait_for_selector("html[data-live]", state="attached")
             devices.append(device)
+        for phone, (player, who) in zip(devices, playing.items(), strict=False):
+            phone.locator(f"#whose_phone button[value='{player}']").click()
+            expect(phone.locator("#whose_phone summary")).to_contain_text(who)
+            phone.wait_for_selector("html[data-live]", state="attached")
         yield Table(running, devices[:2], devices[2])
 
 
