@@ -307,7 +307,8 @@ class Api:
             session = renewed
             await save_seen_times_if_due(self._access)
             if newer is not None or session.player != before:
-                rendered = self._documents.newest(language, session.player)
+                current = self._documents.of(newer, language, session.player) if newer is not None else None
+                rendered = current or self._documents.newest(language, session.player)
                 yield await say(rendered, session)
             elif looks % LOOKS_KEPT_OPEN == 0:
                 yield _STILL_HERE

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from string import ascii_uppercase
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -360,19 +361,24 @@ _IN_PARTS = {"board", "lights", "players", "last_turn", "scores"}
 
 @dataclass(frozen=True)
 class Rendered:
-    """A table document, its JSON, the server-sent event of it, and the JSON of what a page needs besides its parts."""
+    """A table document, and what is sent of it; each form is made once, when the first screen needs it."""
 
     document: TableDocument
-    json: bytes
-    event: bytes
-    news: bytes
 
-    @classmethod
-    def of(cls, document: TableDocument) -> Self:
-        """Serialize a document."""
-        json = document.model_dump_json().encode()
-        news = document.model_dump_json(exclude=_IN_PARTS).encode()
-        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json), news)
+    @cached_property
+    def json(self) -> bytes:
+        """The whole document."""
+        return self.document.model_dump_json().encode()
+
+    @cached_property
+    def event(self) -> bytes:
+        """The server-sent event of the whole document."""
+        return b"event: table\nid: %d\ndata: %s\n\n" % (self.document.version, self.json)
+
+    @cached_property
+    def news(self) -> bytes:
+        """What a page needs besides its parts, as JSON."""
+        return self.document.model_dump_json(exclude=_IN_PARTS).encode()
 
 
 class TableDocuments:
@@ -391,7 +397,7 @@ class TableDocuments:
         if face is None or not face.running:
             return rendered
         now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
-        return Rendered.of(rendered.document.model_copy(update={"clock": now}))
+        return Rendered(rendered.document.model_copy(update={"clock": now}))
 
     def telling(self, language: str) -> Say:
         """Return the function that translates a sentence about the newest game, with the players' names."""
@@ -416,7 +422,7 @@ class TableDocuments:
                 document = table_document(self._port.game, shown, hints_allowed=allowed, say=say)
             if player is not None:
                 document = document.model_copy(update={"you": player, "your_turn": _your_turn(document, player, say)})
-            newest = self._newest[language, player] = Rendered.of(document)
+            newest = self._newest[language, player] = Rendered(document)
         return newest
 
     def player_of(self, claim: Claim) -> Player | None:

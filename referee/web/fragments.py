@@ -1,5 +1,6 @@
 """The table's page in parts. Each is rendered once for all devices that are shown the same, and sent on a change."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -47,7 +48,7 @@ class TableParts:
         self._history = history
         self._telling = telling
         self._lock = threading.Lock()
-        self._rendering = threading.Lock()
+        self._rendering: dict[tuple[int, Viewer], asyncio.Future[Mapping[str, str]]] = {}
         self._version = 0
         self._kept: dict[Viewer, Mapping[str, str]] = {}
 
@@ -56,19 +57,25 @@ class TableParts:
         with self._lock:
             return self._kept.get(viewer) if self._version == document.version else None
 
-    def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
-        """Return each part by its name, as a JSON string. It may read the journal."""
-        # All screens ask at once; whoever waits here finds what the first one rendered.
-        with self._rendering:
-            if (kept := self.kept(document, viewer)) is not None:
-                return kept
-            words = self.words(document, viewer.language, viewer.session)
-            environment = templates(viewer.language)
-            parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
-            with self._lock:
-                if self._version != document.version:
-                    self._version, self._kept = document.version, {}
-                return self._kept.setdefault(viewer, MappingProxyType(parts))
+    async def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
+        """Return each part by its name, as a JSON string. Call it only from the server's event loop."""
+        if (kept := self.kept(document, viewer)) is not None:
+            return kept
+        key = (document.version, viewer)
+        # All screens ask at once; the later ones wait for what the first one has rendered.
+        if key not in self._rendering:
+            self._rendering[key] = asyncio.ensure_future(run_in_threadpool(self._render, document, viewer))
+            self._rendering[key].add_done_callback(lambda _: self._rendering.pop(key))
+        return await asyncio.shield(self._rendering[key])
+
+    def _render(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
+        words = self.words(document, viewer.language, viewer.session)
+        environment = templates(viewer.language)
+        parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
+        with self._lock:
+            if self._version != document.version:
+                self._version, self._kept = document.version, {}
+            return self._kept.setdefault(viewer, MappingProxyType(parts))
 
     def words(self, document: TableDocument, language: str, session: PageSession) -> dict[str, Any]:
         """Return what the parts' templates need. It may read the journal."""
@@ -125,9 +132,7 @@ class PartsSent:
     async def event(self, rendered: Rendered, session: PageSession) -> bytes:
         """Return the server-sent event that brings the screen of a session up to date."""
         document, viewer = rendered.document, Viewer.of(self._language, session)
-        parts = self._parts.kept(document, viewer)
-        if parts is None:
-            parts = await run_in_threadpool(self._parts.of, document, viewer)
+        parts = await self._parts.of(document, viewer)
         is_shown = document.version == self._shown_version
         changed = [] if is_shown else [name for name in self._names if self._sent.get(name) != parts[name]]
         self._sent, self._shown_version = parts, 0

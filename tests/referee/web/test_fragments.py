@@ -3,9 +3,7 @@
 import asyncio
 import json
 import re
-import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from referee.web import server
 from referee.web.access import PageSession
 from referee.web.api import PageServices
 from referee.web.fragments import PARTS, PartsSent, TableParts, Viewer
-from tests.guard import GUARD_S
 from tests.referee.web.page_table import access_of, client_of, port_of, snapshot_of
 
 PUBLISHED = Path(__file__).parents[2] / "system/page/node_modules/idiomorph/dist/idiomorph.min.js"
@@ -110,13 +107,14 @@ def test_devices_that_are_shown_the_same_share_what_is_rendered() -> None:
     port = port_of()
     port.snapshots(snapshot_of(port.game))
     services = PageServices.of(port, access_of())
-    parts, document = (
-        TableParts(port, services.history, services.documents.telling),
-        services.documents.newest("en").document,
-    )
-    first = parts.of(document, Viewer.of("en", PLAYING))
-    assert parts.of(document, Viewer.of("en", replace(PLAYING, id="2", name="Ben", csrf="other"))) is first
-    looking = parts.of(document, Viewer.of("en", replace(PLAYING, role=Role.LOOK)))
+    document = services.documents.newest("en").document
+    others = [replace(PLAYING, id="2", name="Ben", csrf="other"), replace(PLAYING, role=Role.LOOK)]
+
+    async def asked() -> list[Mapping[str, str]]:
+        return [await services.parts.of(document, Viewer.of("en", session)) for session in (PLAYING, *others)]
+
+    first, same, looking = asyncio.run(asked())
+    assert same is first
     assert "<button" in first["actions"]
     assert "<button" not in looking["actions"]
 
@@ -126,19 +124,18 @@ def test_screens_that_ask_at_once_are_rendered_for_once(monkeypatch: pytest.Monk
     port.snapshots(snapshot_of(port.game))
     services = PageServices.of(port, access_of())
     document = services.documents.newest("en").document
-    rendered, asking, words = list[str](), threading.Barrier(8, timeout=GUARD_S), TableParts.words
+    rendered, words = list[str](), TableParts.words
 
     def counted(parts: TableParts, *asked: Any) -> dict[str, Any]:
         rendered.append("once")
         return words(parts, *asked)
 
-    def ask(number: int) -> None:
-        asking.wait()
-        services.parts.of(document, Viewer.of("en", replace(PLAYING, id=str(number))))
+    async def ask() -> None:
+        screens = [Viewer.of("en", replace(PLAYING, id=str(number))) for number in range(8)]
+        await asyncio.gather(*(services.parts.of(document, screen) for screen in screens))
 
     monkeypatch.setattr(TableParts, "words", counted)
-    with ThreadPoolExecutor(8) as screens:
-        list(screens.map(ask, range(8)))
+    asyncio.run(ask())
     assert rendered == ["once"]
 
 
