@@ -36,7 +36,7 @@
   const union = own && { left: Math.min(...all.map((b) => b.left)), top: Math.min(...all.map((b) => b.top)), right: Math.max(...all.map((b) => b.right)), bottom: Math.max(...all.map((b) => b.bottom)) };
   const texts = seen("h1, h2, h3, p, li, button, a, label, summary, figcaption, b, small").filter((each) => !each.closest("#board svg"));
   const essential = [...seen("#next, #players [data-player]"), ...seen("#players [data-part=clock], #players [data-part=score]").filter((each) => each.textContent.trim())];
-  const main = seen("#verdict button")[0] ?? seen("main .strong")[0];
+  const main = seen("#verdict button")[0] ?? seen("#rolling .die")[0] ?? seen("main .strong")[0];
   const heightOf = (each) => each?.getBoundingClientRect().height ?? 0;
   // Upright, what is asked and the main button have their place under the board.
   const below = seen("#board .sheet ~ .dice").reduce((sum, each) => sum + heightOf(each), 0) + (H > W ? heightOf(seen("#verdict")[0]) + 2 * Math.min(heightOf(main), 60) : 0);
