@@ -177,7 +177,9 @@ def command_of(
         rules = ""
     clock = chosen.get("clock", "")
     if clock == _OTHER:
-        clock = f"fischer {chosen.get('minutes', '')}+{chosen.get('seconds', '') or 0}"
+        minutes, bonus = chosen.get("minutes", ""), chosen.get("seconds", "").lstrip("0")
+        # Fischer's clock is one with a bonus.
+        clock = f"fischer {minutes}+{bonus}" if bonus else f"game {minutes}"
     command = {
         "command": "new game",
         "game": game.name,

@@ -1,5 +1,6 @@
 """From the box to the first turn: who plays by a few taps, house rules under a name, a refused form, the set-up."""
 
+import re
 from typing import Any
 
 import pytest
@@ -43,7 +44,10 @@ def test_as_many_play_as_are_named(tmp_path: Any, visit: Any) -> None:
         expect(page.locator(".seats li:visible")).to_have_count(4)
         page.get_by_role("button", name="Begin", exact=True).click()
         page.wait_for_selector("#next")
+        # Those who play are listed before the sheets are laid out.
+        expect(page.locator("#players li")).to_have_count(3)
         assert begun(running).playing == ("p1", "p2", "p3")
+        assert begun(running).names == {"p1": "Anna", "p2": "Ben", "p3": "Clara"}
 
 
 def test_rules_are_kept_under_a_name_and_chosen_again(diaballik: Any, visit: Any) -> None:
@@ -80,6 +84,23 @@ def test_a_refused_form_keeps_what_was_typed(has_scripts: bool, diaballik: Any, 
     page.get_by_label("White", exact=True).fill("Ben")
     page.get_by_role("button", name="Begin", exact=True).click()
     expect(page.locator("#next")).to_contain_text("Set the pieces up")
+
+
+def test_a_clock_that_cannot_be_read_is_said_at_its_field(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(f"{address}/new", viewport=PHONE)
+    page.get_by_label("Black", exact=True).fill("Anna")
+    page.get_by_role("radio", name="Another").check()
+    minutes = page.get_by_role("spinbutton", name="Minutes each")
+    minutes.fill("")
+    page.get_by_role("button", name="Begin", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="cannot read the clock")).to_be_in_viewport(ratio=1)
+    expect(minutes).to_be_in_viewport(ratio=1)
+    expect(minutes).to_have_accessible_description(re.compile("cannot read the clock"))
+    expect(page.get_by_label("Black", exact=True)).to_have_value("Anna")
+    minutes.fill("7")
+    page.get_by_role("button", name="Begin", exact=True).click()
+    expect(page.locator("#players")).to_contain_text("Anna")
 
 
 def test_the_page_follows_the_pieces_while_they_are_set_up(diaballik: Any, visit: Any) -> None:

@@ -14,8 +14,6 @@ import pytest
 from engine.registry import load
 from engine.values import EMPTY
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, TakeBack
-from referee.journal.events import EventKind
-from referee.journal.reader import read_journal
 from referee.web.access import Role
 from tests.effort import cases
 from tests.system.page.served import Killable, Session, page_of, pair, paired_page_of, session, take_back
@@ -249,55 +247,6 @@ def test_a_hint_is_spoken_only_where_it_was_asked_for_and_says_whose_turn_it_is(
     expect(asking.locator("body")).to_have_attribute("data-said", asking.locator("#said").inner_text())
     assert other.locator("body").get_attribute("data-said") is None
     assert running.snapshots.newest.snapshot.hint
-
-
-def events_of(running: Session) -> list[Any]:
-    """List the events of a session's latest game."""
-    with read_journal(running.journal) as journal:
-        return [event for _, event in journal.events(journal.latest_game())]
-
-
-def test_three_names_mean_that_three_play(tmp_path: Path, visit: Any) -> None:
-    with session("number-drop", tmp_path, {"players": 4}) as running, paired_page_of(running) as page:
-        phone = visit(page.address, is_paired=False, viewport=PHONE)
-        pair(phone, page, Role.OWN, "Ann")
-        phone.goto(f"{page.address}new", wait_until="load")
-        names = phone.locator("[name^='players.']:visible")
-        expect(names).to_have_count(4)
-        for at, name in enumerate(("Anna", "Ben", "Clara")):
-            names.nth(at).fill(name)
-        phone.get_by_label("How many play").select_option("2")
-        expect(names).to_have_count(2)
-        phone.get_by_role("button", name="Begin the game").click()
-        expect(phone.locator("#said")).to_contain_text("Clara is named, but only 2 play")
-        phone.get_by_label("How many play").select_option("")
-        phone.get_by_role("button", name="Begin the game").click()
-        phone.wait_for_url(page.address)
-        expect(phone.locator("#said")).to_contain_text("Game 2 of Number Drop begins")
-        # Those who play are listed before the sheets are laid out.
-        expect(phone.locator("#players li")).to_have_count(3)
-        begins = events_of(running)[0]
-        assert begins.kind == EventKind.NEW_GAME
-        assert begins.data["options"]["players"] == 3
-        assert set(begins.names.values()) == {"Anna", "Ben", "Clara"}
-
-
-def test_a_clock_that_cannot_be_read_is_said_at_its_field(diaballik: Any, visit: Any) -> None:
-    _, address = diaballik
-    page = visit(f"{address}/new", viewport=PHONE)
-    clock = page.get_by_label("Clock")
-    clock.fill("fisher 5+3")
-    page.get_by_label("Black").fill("Ann")
-    page.get_by_role("button", name="Begin the game").click()
-    expect(clock).to_be_focused()
-    expect(clock).to_be_in_viewport(ratio=1)
-    expect(clock).to_have_accessible_description(re.compile("cannot read the clock 'fisher 5\\+3'"))
-    expect(page.locator("#misread")).to_be_in_viewport(ratio=1)
-    clock.fill("fischer 5+3")
-    expect(page.locator("#misread")).to_have_count(0)
-    page.get_by_role("button", name="Begin the game").click()
-    page.wait_for_url(f"{address}/")
-    expect(page.locator("#players")).to_contain_text("Ann")
 
 
 _TOLD = ("turns", "players", "next", "scores", "outcome")

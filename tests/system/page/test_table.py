@@ -223,20 +223,17 @@ def test_a_page_says_that_the_referee_is_away_and_catches_up(tmp_path: Path, vis
             expect(page.locator("#connection")).to_be_hidden()
 
 
-def test_a_new_game_begins_with_names(diaballik: Any, visit: Any) -> None:
+def test_the_clock_of_a_new_game_runs_and_stops(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(f"{address}/new")
-    page.get_by_label("Black").fill("Ann")
-    page.get_by_label("Clock").fill("fischer 5+3")
-    page.get_by_text("Options of the rules").click()
-    page.get_by_label("Where the pieces start").select_option("variant")
-    page.get_by_role("button", name="Begin the game").click()
+    page.get_by_label("Black", exact=True).fill("Ann")
+    page.get_by_role("radio", name="Quick").check()
+    page.get_by_role("button", name="Begin", exact=True).click()
     page.wait_for_url(f"{address}/")
     expect(page.locator("#players")).to_contain_text("Ann")
     newest = running.snapshots.newest
     assert newest is not None
     assert newest.snapshot.game_number == 2
-    running.reader.looks = dict(running.game.table.appearance(running.game.rules.new({"start": "variant"})))
     running.end_turn()
     expect(page.locator("[data-player=white] [data-part=clock]")).to_have_text("5:00")
     page.get_by_role("button", name="Stop the clock").click()
