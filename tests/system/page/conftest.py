@@ -25,6 +25,7 @@ def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
+    sync_api.expect.set_options(timeout=ANSWER_S * 1000)
     # Root has no sandbox to be put in.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_api.sync_playwright() as playwright:

@@ -38,7 +38,8 @@ from referee.web.server import OpenPage, open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
-ANSWER_S = 20.0
+ANSWER_S = 60.0
+"""The most that a page or referee may take to answer, in seconds: three busy browsers on a small machine took 20."""
 
 
 class GlimpseReader:

@@ -20,7 +20,6 @@ from tests.games.known import known_of
 from tests.system.page.served import Killable, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 
 

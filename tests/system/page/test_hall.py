@@ -19,7 +19,6 @@ from tests.referee.web.page_table import CODES, HOUSE, access_of
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 SENTENCE = Phrase("It is {to_move}'s turn, not {player}'s.", "black", "white")
 IN_GERMAN = "Schwarz ist am Zug, nicht Weiß."
 VIEWS = (

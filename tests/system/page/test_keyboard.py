@@ -16,7 +16,6 @@ from tests.system.page.test_games import described, parts_of, standing
 from tests.system.page.test_whole_games import taps_of, two_players
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 MOST_TABS = 60
 MOST_ARROWS = 80
 ARROWS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}

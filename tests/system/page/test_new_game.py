@@ -10,7 +10,6 @@ from referee.commands.values import NewGame
 from tests.system.page.served import served
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 
 

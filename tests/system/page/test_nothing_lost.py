@@ -25,7 +25,6 @@ expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not in
 from tests.system.page.test_games import journal_of  # noqa: E402
 from tests.system.page.test_tapping import tap  # noqa: E402
 
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 TWO_SHEETS = (
     EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),

@@ -37,7 +37,6 @@ from vision.calibration import Calibration, save_calibration
 from vision.frame import Image
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 DAY = date(2026, 5, 1)
 ROOT = Path(__file__).resolve().parents[3]
 PHONE = {"width": 360, "height": 740}

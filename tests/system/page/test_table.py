@@ -24,7 +24,6 @@ from tests.guard import GUARD_S
 from tests.system.page.served import page_of, pair, paired_page_of, served, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 OPTIONS: dict[str, dict[str, OptionValue]] = {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
 
 

@@ -13,7 +13,6 @@ from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 
 

@@ -20,7 +20,6 @@ from tests.system.page.served import Session, paired_page_of, session
 from tests.system.page.test_games import described, go, journal_of, parts_of, standing
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 NAMES = ("Anna", "Ben")
 MOST_TRIED = 4000

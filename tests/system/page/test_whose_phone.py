@@ -11,7 +11,6 @@ from tests.system.page.served import pair, paired_page_of, session
 from tests.system.page.test_tapping import tap
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 NOTES_BUZZES = "window.buzzed = 0; navigator.vibrate = () => { window.buzzed += 1; return true; };"
 
