@@ -1,5 +1,6 @@
 """A game kept by text alone: turns, rolls and announcements in the journal, taken back, and in the record."""
 
+import gc
 import random
 import sqlite3
 import weakref
@@ -45,6 +46,8 @@ def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         toy_harvest.register(patch)
         yield
+    # Journals that are closed by being collected must not be collected in another test's thread.
+    gc.collect()
 
 
 def wall_clock() -> datetime:
