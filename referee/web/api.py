@@ -25,7 +25,6 @@ from referee.web.access import EVENT_STREAM, Access, PageSession, Viewers
 from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.documents import (
     ClaimRequest,
-    DiceDocument,
     Document,
     GamesDocument,
     HistoryDocument,
@@ -37,10 +36,13 @@ from referee.web.documents import (
     SessionDocument,
     TableDocument,
     TableDocuments,
+    places_document,
+)
+from referee.web.entering import (
+    DiceDocument,
     TappedDocument,
     TurnsDocument,
     dice_document,
-    places_document,
     tapped_document,
     turns_document,
 )

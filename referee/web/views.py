@@ -28,9 +28,10 @@ from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
-from referee.web.documents import TableDocument, turns_document
+from referee.web.documents import TableDocument
 from referee.web.drawing.small import draw_look
 from referee.web.drawing.table import EDGES
+from referee.web.entering import turns_document
 from referee.web.files import page_files
 from referee.web.fragments import kind_names
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields

@@ -43,24 +43,6 @@ async function send(command) {
   }
 }
 
-// Says what is wrong with a field below it, until the form is changed.
-function sayAt(field, words) {
-  document.getElementById("misread")?.remove();
-  const told = Object.assign(document.createElement("p"), { id: "misread", className: "trouble", textContent: words });
-  field.closest("p").after(told);
-  field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", told.id);
-  field.form.addEventListener(
-    "input",
-    () => {
-      told.remove();
-      for (const name of ["aria-invalid", "aria-describedby"]) field.removeAttribute(name);
-    },
-    { once: true },
-  );
-  field.focus();
-}
-
 export function sendCommands() {
   const said = document.getElementById("said");
   const [read, cancel] = ["read", "cancel"].map((id) => document.getElementById(id));
@@ -157,10 +139,6 @@ export function sendCommands() {
     });
     buttons.forEach((button) => (button.disabled = false));
     if (!reply) return;
-    if (reply.field in form.elements) {
-      say("");
-      sayAt(form.elements[reply.field], reply.words);
-    }
     if (reply.refused) return;
     if (form.dataset.then) {
       keep("said", said.textContent, VISIT);

@@ -1,5 +1,4 @@
 // The squares of a board as buttons: tapped, or reached by Tab and arrows and chosen by Enter.
-import { word } from "./words.js";
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -51,8 +50,6 @@ export function squareButtons(board, choose) {
     for (const square of squaresOf(board)) {
       if (areButtons) {
         square.setAttribute("role", "button");
-        if (!square.hasAttribute("aria-label"))
-          square.setAttribute("aria-label", word("square", { place: placeOf(square) }));
       } else {
         square.setAttribute("role", "img");
         square.removeAttribute("tabindex");

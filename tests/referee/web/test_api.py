@@ -61,7 +61,8 @@ from referee.session.table_port import (
 )
 from referee.web.access import Access, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices
-from referee.web.documents import MOST_TURNS, dice_document, table_document, turns_document
+from referee.web.documents import table_document
+from referee.web.entering import MOST_TURNS, dice_document, turns_document
 from tests.effort import cases
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame

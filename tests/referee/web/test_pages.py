@@ -19,7 +19,8 @@ from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
-from referee.web.documents import TableDocuments, TurnsDocument
+from referee.web.documents import TableDocuments
+from referee.web.entering import TurnsDocument
 from referee.web.files import KeptFiles, page_files
 from referee.web.languages import TEMPLATES
 from referee.web.views import parse_command_form
