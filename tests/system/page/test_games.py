@@ -11,12 +11,12 @@ import pytest
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
-from referee.journal.events import EventKind, PlayedKind
-from referee.journal.fold import after_step, fold, read_step
-from referee.journal.reader import read_journal
+from referee.journal.events import EventKind
+from referee.journal.fold import after_step, read_step
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
 from tests.games.known import known_of
+from tests.system.page.playing import described, go, journal_of, parts_of, standing
 from tests.system.page.served import Killable, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
@@ -31,34 +31,6 @@ class Script:
     wrong: Mapping[str, str]
     by_hand: bool
     options: Mapping[str, OptionValue] | None = None
-
-
-def parts_of(game: Game[Any, Any], step: str) -> tuple[str, PlayedKind, str]:
-    """Split a step into the player where one is named, what kind it is, and its text."""
-    player, text = step.split(" ", 1) if step.startswith(game.players) else ("", step)
-    if text.startswith("roll "):
-        return player, EventKind.ROLLED, text.removeprefix("roll ")
-    return player, EventKind.TURN, text
-
-
-def journal_of(folder: Path, game: Game[Any, Any]) -> Any:
-    """The table state folded from the journal."""
-    path = folder / "journal.sqlite"
-    with read_journal(path) as journal:
-        return fold(game, journal.events(journal.latest_game()))
-
-
-def standing(game: Game[Any, Any], state: Any) -> list[str]:
-    """The engine's looks by place, named as in a drawing: a sheet's squares without the player's name."""
-    looks = game.table.appearance(state).items()
-    return sorted(f"{place.rpartition('.')[2]} {look}" for place, look in looks if look != EMPTY)
-
-
-def described(phone: Any) -> list[str]:
-    """The same in the words of an English page's drawings."""
-    told = phone.locator("#board svg:not(.dice) > desc").all_text_contents()
-    parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
-    return sorted(parts)
 
 
 def drawn(phone: Any) -> str:
@@ -77,18 +49,6 @@ def drawn(phone: Any) -> str:
             }"""
         )
     )
-
-
-def go(phone: Any, path: str) -> None:
-    """Tap a link at the top unless that page is open, and wait until the page there is live."""
-    if urlsplit(phone.url).path == path:
-        return
-    link = phone.locator(f"header a[href='{path}']")
-    if not link.is_visible():
-        phone.locator("header summary").click()
-    link.click()
-    phone.wait_for_url(f"**{path}")
-    phone.wait_for_selector("html[data-live]", state="attached")
 
 
 class Evening:

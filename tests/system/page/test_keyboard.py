@@ -11,9 +11,8 @@ from engine.api import tapped
 from engine.values import Roll
 from referee.journal.fold import after_step, read_step
 from tests.games.known import known_of
+from tests.system.page.playing import described, parts_of, standing, taps_of, two_players
 from tests.system.page.served import served
-from tests.system.page.test_games import described, parts_of, standing
-from tests.system.page.test_whole_games import taps_of, two_players
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 MOST_TABS = 60

@@ -16,14 +16,11 @@ from engine.values import EMPTY
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, TakeBack
 from referee.web.access import Role
 from tests.effort import cases
+from tests.system.page.playing import journal_of, tap
 from tests.system.page.served import Killable, Session, page_of, pair, paired_page_of, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
-# These are skipped as a whole, too, so nothing could be imported from them.
-
-from tests.system.page.test_games import journal_of  # noqa: E402
-from tests.system.page.test_tapping import tap  # noqa: E402
 
 PHONE = {"width": 360, "height": 740}
 TWO_SHEETS = (

@@ -9,25 +9,12 @@ from engine.registry import games
 from engine.values import OptionValue, Roll
 from referee.commands.values import Command, EnterRoll, EnterTurn
 from tests.games.known import known_of
+from tests.system.page.playing import tap
 from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 PHONE = {"width": 360, "height": 740}
-
-
-def tap(page: Any, *taps: str) -> None:
-    """Tap squares and choices, each after the page has answered the one before."""
-    for at, each in enumerate(taps):
-        if each.startswith("="):
-            page.locator("#tapping [data-part=choices]").get_by_role("button", name=each[1:], exact=True).click()
-            continue
-        square = page.locator(f'[id="place-{each}"]')
-        expect(square).to_have_attribute("aria-disabled", "false")
-        square.scroll_into_view_if_needed()
-        square.dispatch_event("click")
-        tapped = {one for one in taps[: at + 1] if not one.startswith("=")}
-        expect(page.locator("#board .tap-mark.tapped")).to_have_count(len(tapped))
 
 
 def step_of(text: str) -> Command:

@@ -9,52 +9,24 @@ from typing import Any
 
 import pytest
 
-from engine.api import Game, Tap, Taps, tapped
-from engine.registry import games, load
-from engine.values import EMPTY, OptionValue, Roll
+from engine.api import Game, Taps, tapped
+from engine.registry import games
+from engine.values import EMPTY, Roll
 from referee.commands.values import NewGame
 from referee.journal.fold import after_step, read_step
 from referee.web.access import Role
 from tests.games.known import known_of
+from tests.system.page.playing import described, go, journal_of, parts_of, standing, taps_of, two_players
 from tests.system.page.served import Session, paired_page_of, session
-from tests.system.page.test_games import described, go, journal_of, parts_of, standing
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 PHONE = {"width": 360, "height": 740}
 NAMES = ("Anna", "Ben")
-MOST_TRIED = 4000
-"""Partly tapped turns looked at for the taps of one turn."""
 MOST_RANDOM_STEPS = 40
 
 
 def nothing() -> None:
     """Nobody interferes."""
-
-
-def taps_of(game: Game[Any, Any], state: Any, turn: Any) -> Taps | None:
-    """The taps that make a turn, or None if they are not found soon."""
-    text, left = game.notation.format_turn(turn), iter(range(MOST_TRIED))
-
-    def search(taps: Taps, read: int) -> Taps | None:
-        if next(left, None) is None:
-            return None
-        found = tapped(game, state, taps)
-        if found.turn == turn:
-            return found.taps
-
-        def named_at(tap: Tap) -> int:
-            # The notation names squares and choices in the order in which they are tapped.
-            of, _, what = tap.rpartition(".")
-            at = text.find(what, read) if of in ("", turn.player) else -1
-            return at + len(what) if at >= 0 else len(text) + 1
-
-        for tap in sorted((*found.squares, *found.choices), key=named_at):
-            further = search((*found.taps, tap), read if named_at(tap) > len(text) else named_at(tap))
-            if further is not None:
-                return further
-        return None
-
-    return search((), 0)
 
 
 def random_taps(game: Game[Any, Any], state: Any, rng: random.Random) -> tuple[Taps, Any]:
@@ -215,11 +187,6 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., A
             expect(phone.locator("#whose_phone summary")).to_contain_text(who)
             phone.wait_for_selector("html[data-live]", state="attached")
         yield Table(running, devices[:2], devices[2])
-
-
-def two_players(name: str) -> dict[str, OptionValue]:
-    """The options of a game for two."""
-    return {"players": 2} if load(name).has_sheets else {}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from referee.commands.values import NewGame
 from referee.web.access import Role
+from tests.system.page.playing import tap
 from tests.system.page.served import pair, paired_page_of, session
-from tests.system.page.test_tapping import tap
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 PHONE = {"width": 360, "height": 740}
