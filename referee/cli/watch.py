@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import click
 
 from common.phrases import Phrase
 from engine import registry
+from engine.values import OptionValue
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
@@ -109,6 +112,7 @@ def watch_command(
     """
     from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch
+    from referee.settings.table_layout import settings_for
     from referee.wiring.plan import Inputs, playable_plan
 
     given = cli.given_settings(running)
@@ -120,23 +124,30 @@ def watch_command(
             raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
         given["sensors.eyes"] = Inputs.CAMERA.value
     configuration, language = cli.context_of(running).configuration(given), cli.context_of(running).language
-    settings = configuration.settings
-    game = registry.load(settings.game.name)
-    rules = table_options(game, {**settings.game.options, **cli.read_pairs(options)})
-    wiring, wrong = playable_plan(settings, configuration.sources, game.places)
-    if given["camera.source"] is not None and wiring.inputs is Inputs.SENSORS:
+    settings, say = configuration.settings, cli.context_of(running).translate
+    if given["camera.source"] is not None and settings.sensors.eyes == Inputs.SENSORS.value:
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
-    drivers, notices = settings.lights.drivers, tuple(wrong)
-    if wrong:
-        drivers = tuple(dict.fromkeys(("terminal", *drivers)))
-        notices += (Phrase("Until this is fixed, the game goes on with the camera and the terminal."),)
-    if is_recorded and "lights.drivers" not in configuration.sources:
-        # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
-        drivers = ()
+    own = registry.load(settings.game.name)
+    # Bad options are an error now, not when their game is begun.
+    rules = table_options(own, {**settings.game.options, **cli.read_pairs(options)})
+    settings = settings.changed({"game.options": rules})
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
-    return watch(
-        WatchOptions(
-            settings.changed({"game.options": rules, "lights.drivers": drivers}),
+    shown = cli.chosen_page(page, page_port, page_address, settings.page, opens_itself=True)
+
+    def for_game(name: str, rules: Mapping[str, OptionValue]) -> WatchOptions:
+        game = registry.load(name)
+        chosen = settings_for(settings, game, table_options(game, rules))
+        wiring, wrong = playable_plan(chosen, configuration.sources, game.places)
+        drivers, notices = chosen.lights.drivers, tuple(wrong)
+        if wrong:
+            drivers = tuple(dict.fromkeys(("terminal", *drivers)))
+            notices += (Phrase("Until this is fixed, the game goes on with the camera and the terminal."),)
+        if is_recorded and "lights.drivers" not in configuration.sources:
+            # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
+            drivers = ()
+        chosen = chosen.changed({"lights.drivers": drivers})
+        return WatchOptions(
+            chosen,
             frames=frames,
             video=video,
             stills=stills,
@@ -145,14 +156,15 @@ def watch_command(
             debug_images=debug_images,
             full_screen=not lines,
             notices=notices,
-            page=cli.chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
+            page=shown,
             # A recording isn't a table with players.
             mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ, language),
-            maintenance=maintenance(configuration),
-            say=cli.context_of(running).translate,
-        ),
-        cli.output(),
-    )
+            maintenance=maintenance(replace(configuration, settings=chosen)),
+            say=say,
+            for_game=None if is_recorded else for_game,
+        )
+
+    return watch(for_game(own.name, {}), cli.output())
 
 
 @click.command(cls=ExampleCommand)

@@ -14,7 +14,7 @@ from engine.showing import silent_turns
 from engine.support import players
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
-from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
+from engine.values import EMPTY, Announcement, Option, OptionValue, Outcome, Place, Player, Roll
 from referee.clocks import NO_CLOCK, recorded_control
 from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
@@ -417,6 +417,11 @@ def same_again(game: Game[Any, Any], begun: Event, by: str = "") -> commands.New
 def player_counts(game: Game[Any, Any]) -> tuple[OptionValue, ...]:
     """Return how many may play; nothing for a game whose number of players is fixed."""
     return next((option.choices for option in game.options if option.name == PLAYERS), ())
+
+
+def is_asked(option: Option) -> bool:
+    """Whether players choose an option: not how many play, nor printed parts, by which the table is laid out."""
+    return option.name != PLAYERS and (bool(option.choices) or not isinstance(option.default, str))
 
 
 def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:

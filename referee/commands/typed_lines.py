@@ -8,9 +8,10 @@ import termios
 import threading
 import tty
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from io import TextIOWrapper
 from types import MappingProxyType
 from typing import Any, TextIO
 
@@ -238,6 +239,37 @@ def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> thre
     thread = threading.Thread(target=listen, name="keyboard", daemon=True)
     thread.start()
     return thread
+
+
+class Keyboard:
+    """Passes typed lines to whoever listened last, since nothing can interrupt the one thread that waits for them.
+
+    A terminal that shows what is typed itself is restored when ``stack`` closes.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._listens = False
+        self._take: Callable[[str], object] = str
+        self._show: Callable[[str], object] = str
+
+    def listen(
+        self, lines: Iterable[str], take: Callable[[str], object], show: Callable[[str], object] | None = None
+    ) -> None:
+        """Pass each line to ``take``, and what is being typed at a terminal to ``show``, if there is a screen."""
+        self._take, self._show = take, show or str
+        if self._listens:
+            return
+        self._listens = True
+        if show is not None and isinstance(lines, TextIOWrapper):
+            lines = self._stack.enter_context(unechoed_lines(lines, self._show_typed))
+        listen_to_lines(lines, self._take_line)
+
+    def _show_typed(self, typed: str) -> None:
+        self._show(typed)
+
+    def _take_line(self, line: str) -> None:
+        self._take(line)
 
 
 class PolledLines:

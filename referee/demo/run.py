@@ -10,12 +10,11 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -26,16 +25,17 @@ from engine import records
 from engine.api import Game
 from engine.registry import load
 from engine.showing import silent_turns
-from engine.values import EMPTY, LookName, Place
+from engine.values import EMPTY, LookName, OptionValue, Place
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.typed_lines import is_hint, listen_to_lines, unechoed_lines
+from referee.commands.typed_lines import Keyboard, is_hint
 from referee.commands.values import CommandQueue, EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.table import (
     FRAMES_PER_SECOND,
+    GAMES,
     AnsweringPerson,
     ClockedCamera,
     DemoOptions,
@@ -46,7 +46,7 @@ from referee.demo.table import (
     deterministic_opponent,
     enrolled_reader,
 )
-from referee.errors import JournalError
+from referee.errors import CorrectionError, JournalError
 from referee.hints.process import HintProcess
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import BufferedJournal, Journal
@@ -56,20 +56,25 @@ from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay, Pictures
-from referee.rendering.report import PrintedLines, Report
+from referee.rendering.report import PrintedLines, Remarks, Report
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.sources import Interrupts
-from referee.runtime.watch import publish
+from referee.runtime.watch import entrance_of, publish
 from referee.session.feed import looking_signal, signal_subscriber
-from referee.session.ports import Reader, ServiceSettings, TurnEnd
+from referee.session.log import open_game
+from referee.session.ports import GameChangedError, OtherSettings, Reader, ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, Service, carry_out_commands, run
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
-from referee.settings.table_layout import grid_of_table
+from referee.settings.table_layout import grid_of_table, with_rules
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.table import VirtualTable
 from vision.frame import Frame, Image
+from vision.layout.table import default_layout
+
+if TYPE_CHECKING:
+    from referee.web.server import Entrance
 
 
 @dataclass(frozen=True)
@@ -225,13 +230,59 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     """Play and referee one game; 0 when every verdict agreed with what was played, 1 otherwise.
 
     The same seed and turns give the same game, verdicts and journal events. Raises JournalError when the journal can't
-    be written, FrameError when the film can't.
+    be written, FrameError when the film can't. A game that is begun on the page gets a virtual table of its own.
     """
+    path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
+    now = VirtualClock()
+    remarks = Remarks(partial(console.print, markup=False, highlight=False, soft_wrap=True))
+    with _open_new_journal(path, now) as opened, ExitStack() as stack:
+        journal = BufferedJournal(opened, remarks.say)
+        lasting = _Lasting(path, journal, now, remarks, Keyboard(stack), entrance_of(options.page, stack))
+        while True:
+            try:
+                return _play_and_referee(options, console, lasting)
+            except GameChangedError:
+                now.begin_again()
+                begun = open_game(journal)
+                assert begun is not None
+                options = replace(options, game=begun[0], rules=begun[1], opponent=None)
+
+
+@dataclass(frozen=True)
+class _Lasting:
+    """What lasts from one kind of game to the next."""
+
+    path: Path
+    journal: BufferedJournal
+    now: VirtualClock
+    remarks: Remarks
+    keyboard: Keyboard
+    entrance: Entrance | None
+
+
+def _others(options: DemoOptions, settings: ServiceSettings) -> OtherSettings:
+    """Return the function that tells how other games would be refereed: each on a virtual table that is laid for it."""
+
+    def settings_of(game: Game[Any, Any], rules: Mapping[str, OptionValue]) -> ServiceSettings:
+        if game.name not in GAMES:
+            raise CorrectionError("nobody plays {title} on the virtual table yet", game.title)
+        if options.inputs == Inputs.SENSORS and game.has_sheets:
+            raise CorrectionError("the switches under this board can't follow {title}", game.title)
+        chosen = replace(options, game=game.name, rules=None, opponent=None)
+        laid = {**demo_rules(chosen, game), **rules}
+        with_rules(default_layout(game.name), game, laid)
+        return replace(settings, options=laid)
+
+    return settings_of
+
+
+def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting) -> int:
+    """Play and referee one game, as ``run_demo`` does; raises GameChangedError when one of another kind was begun."""
+    path, journal, now, remarks = lasting.path, lasting.journal, lasting.now, lasting.remarks
     game: Game[Any, Any] = load(options.game)
     truth = TruthLog()
     snapshots, newest = SnapshotHub(), NewestFrame()
     table = demo_table(options, game, truth, snapshots)
-    path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     _print_sentence(
         console,
         Phrase(
@@ -239,11 +290,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             *(game.title, options.seed, counted(options.turns, "turn")),
         ),
     )
-    now = VirtualClock()
-    remarks = _RemarkPrinter(partial(console.print, markup=False, highlight=False, soft_wrap=True))
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
-    with _open_new_journal(path, now) as opened, ExitStack() as stack:
-        journal = BufferedJournal(opened, remarks.say)
+    with ExitStack() as stack:
         inputs = _open_inputs(options, demo, console, remarks, stack)
         panel = stack.enter_context(Panel(inputs.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
@@ -255,19 +303,22 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         remarks.report = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
         rules = demo_rules(options, game)
+        settings = ServiceSettings(
+            options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
+        )
+        others = _others(options, settings)
         service = stack.enter_context(
             open_session(
                 game,
                 inputs.reader,
                 journal,
-                ServiceSettings(
-                    options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
-                ),
+                settings,
                 subscribers=(signal_subscriber(panel), report.receive, snapshots),
                 say=remarks.say,
                 hints=HintProcess(on_answer=commands.wake),
                 opponent=None if options.opponent is None else deterministic_opponent(game, options.opponent),
-                resume=False,
+                others=others,
+                resume=options.rules is not None,
                 seed=options.seed,
             )
         )
@@ -275,14 +326,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         may_hint = options.hints.strength != "none"
         maintenance = options.maintenance and options.maintenance(lambda: list(report.lines), path)
         port = TablePort(
-            game, snapshots, commands, path, newest, overlay, rules, hints_allowed=may_hint, maintenance=maintenance
+            game, snapshots, commands, path, newest, overlay, rules, may_hint, maintenance=maintenance, others=others
         )
-        stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
+        stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
         with closing(_FrameSubscribers(options, demo, inputs, service, report, commands, newest)) as frame_subscribers:
             take_presses = partial(_take_presses, table, inputs.board, commands)
             ports = LoopPorts(time.sleep, commands, take_presses, frame_subscribers.on_verdicts)
             frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
-            is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen, report.remark)
+            is_whole = _play(service, frames, ports, options.keys, lasting.keyboard, screen, report.remark)
         if is_whole:
             report.close()
         events = journal.events(service.game_number)
@@ -319,12 +370,13 @@ def _play(
     service: Service[Any, Any],
     frames: ClockedCamera,
     ports: LoopPorts,
-    typed: AbstractContextManager[Iterable[str]],
+    keys: Iterable[str] | None,
+    keyboard: Keyboard,
     screen: LiveScreen | None,
     say: Callable[[str], None],
 ) -> bool:
     """Referee the game to the end; returns whether it was reached. ``say`` answers what is typed in vain."""
-    with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
+    with Interrupts() as interrupts, screen or nullcontext():
 
         def take(line: str) -> None:
             if screen is not None and screen.is_answered(line):
@@ -334,7 +386,7 @@ def _play(
             elif line.strip():
                 say(Phrase("The virtual players play. h and Enter gives a hint, Ctrl-C ends the demo."))
 
-        listen_to_lines(lines, take)
+        keyboard.listen(keys or (), take, None if screen is None else screen.show_typed)
         try:
             run(service, frames, replace(ports, alive=interrupts.check))
         except KeyboardInterrupt:
@@ -390,13 +442,6 @@ class _FrameSubscribers:
         return beside_camera(frame.image, board, signal)
 
 
-def _typed_lines(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
-    """Yield the lines that a person types. A live screen shows them itself, so that no echo disturbs the board."""
-    if screen is not None and isinstance(keys, TextIOWrapper):
-        return unechoed_lines(keys, screen.show_typed)
-    return nullcontext(keys or ())
-
-
 @dataclass(frozen=True)
 class _Demo:
     """The virtual table and the game played on it."""
@@ -436,7 +481,7 @@ def _open_new_journal(path: Path, now: VirtualClock) -> Journal:
 
 
 def _open_inputs(
-    options: DemoOptions, demo: _Demo, console: Console, remarks: _RemarkPrinter, stack: ExitStack
+    options: DemoOptions, demo: _Demo, console: Console, remarks: Remarks, stack: ExitStack
 ) -> _ServiceInputs:
     tap = _SignalTap(demo.table)
     players = [DriverSource("players", lambda: tap)]
@@ -475,14 +520,6 @@ def _take_presses(table: VirtualTable, board: DemoController | None, commands: C
         commands.submit(EnterRoll(",".join(roll.faces), "player"))
     pressed = [ButtonRole(press.button) for press in table.take_presses()]
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
-
-
-@dataclass
-class _RemarkPrinter:
-    report: Callable[[str], object]
-
-    def say(self, sentence: str) -> None:
-        self.report(sentence)
 
 
 def _print_sentence(console: Console, sentence: str) -> None:

@@ -148,6 +148,7 @@ class DemoOptions:
     microcontroller. ``keys`` are lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person.
     ``clock`` is the players' time control; the program plays the side of ``opponent``. With a ``page`` the demo keeps
     showing the end of the game until it is stopped. ``mqtt`` is the broker to tell. ``say`` translates what is shown.
+    ``rules`` are those of a game that was begun on the page.
     """
 
     game: str = "deblockle"
@@ -169,6 +170,7 @@ class DemoOptions:
     mqtt: MqttOptions | None = None
     maintenance: MaintenanceBuilder | None = None
     say: Say = str
+    rules: Mapping[str, OptionValue] | None = None
 
     @property
     def needs_board(self) -> bool:
@@ -177,7 +179,12 @@ class DemoOptions:
 
 
 def demo_rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
-    """Return the game's options in the demo: the defaults for random turns, a short game if it should reach its end."""
+    """Return the game's options in the demo, unless a person chose them.
+
+    They are the defaults for random turns, and those of a short game if it should reach its end.
+    """
+    if options.rules is not None:
+        return dict(options.rules)
     if game.has_sheets:
         return {"players": _WRITERS}
     return {} if options.random else dict(_SHORT.get(game.name, {}))
@@ -214,6 +221,11 @@ class VirtualClock:
     """A clock that shows the time of the newest frame."""
 
     time_s: float = 0.0
+    _before_s: float = 0.0
+
+    def begin_again(self) -> None:
+        """Begin to count again, for another table on the same day."""
+        self._before_s, self.time_s = self._before_s + self.time_s, 0.0
 
     def read(self) -> float:
         """Return that time in seconds."""
@@ -221,7 +233,7 @@ class VirtualClock:
 
     def wall_clock(self) -> datetime:
         """Return a date and time on a fixed day."""
-        return _VIRTUAL_DAY + timedelta(seconds=round(self.time_s, 3))
+        return _VIRTUAL_DAY + timedelta(seconds=round(self._before_s + self.time_s, 3))
 
 
 class Pace:

@@ -53,6 +53,17 @@ class Page(Protocol):
         """Redraw if necessary, after each frame (of that time)."""
 
 
+@dataclass
+class Remarks:
+    """Passes remarks on to whatever ``report`` is at the time."""
+
+    report: Callable[[str], object]
+
+    def say(self, sentence: str) -> None:
+        """Pass a sentence on."""
+        self.report(sentence)
+
+
 @dataclass(frozen=True)
 class PrintedLines:
     """Prints lines: on a terminal wrapped with a hanging indent, elsewhere unbroken."""

@@ -35,7 +35,7 @@ from referee.hints.opponent import HintSource, Opponent
 from referee.sensing.health import SensorHealth, SensorSource
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.session.feed import Subscriber, TableSnapshot
-from referee.session.ports import Reader, Recorder, RestoreSensorAt, ServiceSettings, no_sensors
+from referee.session.ports import OtherSettings, Reader, Recorder, RestoreSensorAt, ServiceSettings, no_sensors
 from referee.session.service import Service
 from vision.motion.changes import Attention
 
@@ -73,22 +73,25 @@ def open_session(
     hints: HintSource | None = None,
     restore: RestoreSensorAt = no_sensors,
     opponent: Opponent | None = None,
+    others: OtherSettings | None = None,
     resume: bool = True,
     seed: int | None = None,
 ) -> Iterator[Service[Any, Any]]:
     """Open a session on a journal and start it; at the end, open requests for hints are refused.
 
     ``subscribers`` receive each snapshot in order, ``say`` is called with remarks that are not verdicts. ``hints``
-    computes hints, ``restore`` switches a sensor on again, ``opponent`` plays a side. With ``resume`` the journal's
-    latest game is continued if it isn't over; ``seed`` is recorded with a new one. Raises FoldError and JournalError as
-    ``Service.start`` does.
+    computes hints, ``restore`` switches a sensor on again, ``opponent`` plays a side; ``others`` is as for Service.
+    With ``resume`` the journal's latest game is continued if it isn't over; ``seed`` is recorded with a new one. Raises
+    FoldError and JournalError as ``Service.start`` does.
     """
 
     def publish(snapshot: TableSnapshot) -> None:
         for subscriber in subscribers:
             subscriber(snapshot)
 
-    service: Service[Any, Any] = Service(game, reader, journal, publish, settings, say, hints, restore, opponent)
+    service: Service[Any, Any] = Service(
+        game, reader, journal, publish, settings, say, hints, restore, opponent, others
+    )
     try:
         service.start(resume=resume, seed=seed)
         yield service

@@ -1,7 +1,7 @@
 """Opening the inputs of a watched table: camera, sensors or both, by the options a person chose."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +15,7 @@ from serial.tools import list_ports
 
 from common.phrases import Phrase, listed
 from engine.api import Game
+from engine.values import OptionValue
 from referee.errors import ConfigError
 from referee.journal.fold import fold
 from referee.journal.journal import BufferedJournal
@@ -56,6 +57,8 @@ class WatchOptions:
     pictures of what was located. ``list_ports`` lists the serial ports. With ``full_screen``, a live table takes the
     whole terminal; ``notices`` are reported first. ``page`` and ``mqtt`` are the options of the page and the broker;
     ``maintenance`` builds the functions that the page offers to the owner. ``say`` translates what the terminal shows.
+    ``for_game`` returns the options for a game, by name, with these options of its rules, and raises ConfigError;
+    without it, as for a recording, there is no other game.
     """
 
     settings: Settings
@@ -72,6 +75,7 @@ class WatchOptions:
     maintenance: MaintenanceBuilder | None = None
     list_ports: ListPorts = list_ports.comports
     say: Say = str
+    for_game: "Callable[[str, Mapping[str, OptionValue]], WatchOptions] | None" = None
 
     @property
     def by_sensors_alone(self) -> bool:
@@ -138,7 +142,7 @@ def open_inputs(
             raise ConfigError("no sensors are set to use without a camera; set source and map under [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
-        _say_what_sensors_tell(game, say)
+        say_what_sensors_tell(game, say)
         alone = compose_reader(game, None, devices.sensors, health)
         return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
     seen = _picture_reader(options, layout, game, journal, say)
@@ -158,7 +162,7 @@ def _black_frame(size: tuple[int, int]) -> Frame:
     return Frame(np.zeros((size[1], size[0], 3), dtype=np.uint8), time.monotonic(), 0, NO_CAMERA)
 
 
-def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
+def say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game the switches can distinguish; raises ConfigError if nothing."""
     title = game.title
     if game.has_sheets:

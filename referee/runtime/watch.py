@@ -3,12 +3,12 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,7 @@ from rich.text import Text
 from common.phrases import Phrase, counted, either, joined
 from engine.api import Game
 from engine.registry import load
+from engine.values import OptionValue
 from hardware.buttons import Buttons
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
@@ -23,10 +24,10 @@ from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.clocks import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
-from referee.commands.entries import start_states
-from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help, unechoed_lines
+from referee.commands.entries import is_asked, start_states
+from referee.commands.typed_lines import KEYS, Keyboard, TypedLines, typed_help
 from referee.commands.values import CommandQueue
-from referee.errors import ConfigError
+from referee.errors import ConfigError, CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
 from referee.journal.backups import DailyBackups
@@ -39,13 +40,14 @@ from referee.mqtt.options import MqttOptions
 from referee.naming import Names
 from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
-from referee.rendering.report import DebugPictures, PrintedLines, Report
+from referee.rendering.report import DebugPictures, PrintedLines, Remarks, Report
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs
+from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs, say_what_sensors_tell
 from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber, waiting_signal
-from referee.session.ports import Recorder, ServiceSettings, TurnEnd
+from referee.session.log import open_game
+from referee.session.ports import GameChangedError, OtherSettings, Recorder, ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, carry_out_commands, run
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.conversions import (
@@ -60,10 +62,14 @@ from referee.settings.settings import LightSection, OpponentSection, PageOptions
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
+from vision.errors import LayoutError
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
 from vision.readers.learning_reader import LearningReader
 from vision.reading import Reading
+
+if TYPE_CHECKING:
+    from referee.web.server import Entrance
 
 __all__ = ["WatchOptions", "watch"]
 
@@ -78,9 +84,78 @@ def watch(options: WatchOptions, console: Console) -> int:
     CalibrationError, LayoutError, EnrolmentError, JournalError, FoldError, OptionError, UnknownGameError, and
     ConfigError for contradictory options.
     """
-    chosen = options.settings
+    remarks = Remarks(lambda _: None)
+    with ExitStack() as stack:
+        # The first game's report isn't there yet, and only the journal says which game that is.
+        opening: list[str] = []
+        remarks.report = opening.append
+        journal = stack.enter_context(_journal(options, remarks.say))
+        lasting = _Lasting(stack, journal, remarks, Keyboard(stack), entrance_of(options.page, stack))
+        resume = options.resume
+        while True:
+            try:
+                chosen = _with_open_game(options, journal) if resume else options
+                return _referee(chosen, console, lasting, opening, resume=resume)
+            except GameChangedError:
+                resume, opening = True, []
+
+
+@dataclass(frozen=True)
+class _Lasting:
+    """What lasts from one kind of game to the next."""
+
+    stack: ExitStack
+    journal: BufferedJournal
+    remarks: Remarks
+    keyboard: Keyboard
+    entrance: "Entrance | None"
+
+
+def _with_open_game(options: WatchOptions, journal: Recorder) -> WatchOptions:
+    """Return the options for the game of the journal that must go on, of whatever kind; its rules lay out the table."""
+    if options.for_game is None or (goes_on := open_game(journal)) is None:
+        return options
+    name, rules = goes_on
+    asked = {option.name for option in load(name).options if is_asked(option)}
+    return options.for_game(name, {rule: value for rule, value in rules.items() if rule not in asked})
+
+
+def _others(options: WatchOptions) -> OtherSettings | None:
+    """Return the function that tells how other games would be refereed, ``None`` if there are none at this table."""
+    for_game = options.for_game
+    if for_game is None:
+        return None
+
+    def settings_of(game: Game[Any, Any], rules: Mapping[str, OptionValue]) -> ServiceSettings:
+        try:
+            other = for_game(game.name, rules)
+            settings = _service_settings(other, game)
+            if other.by_sensors_alone:
+                say_what_sensors_tell(game, lambda _: None)
+                return settings
+            own = other.settings.table.layout
+            if own is not None and not own.is_file():
+                raise CorrectionError(
+                    "the table was only measured for {known}; {title} needs a layout of its own",
+                    *(load(options.settings.game.name).title, game.title),
+                )
+            _layout(other.settings.table, game, settings)
+        except ConfigError as error:
+            raise CorrectionError("the switches under this board can't follow {title}", game.title) from error
+        except LayoutError as error:
+            raise CorrectionError("the camera can't see a table of {title} yet", game.title) from error
+        return settings
+
+    return settings_of
+
+
+def _referee(
+    options: WatchOptions, console: Console, lasting: _Lasting, opening: Sequence[str], *, resume: bool
+) -> int:
+    """Referee games of one kind, as ``watch`` does; raises GameChangedError when one of another kind was begun."""
+    chosen, journal = options.settings, lasting.journal
     game = load(chosen.game.name)
-    settings = _service_settings(options, game)
+    settings, others = _service_settings(options, game), _others(options)
     layout = None if options.by_sensors_alone else _layout(chosen.table, game, settings)
     lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
@@ -88,9 +163,9 @@ def watch(options: WatchOptions, console: Console) -> int:
         report = Report(
             screen or _printed(lights, game, console, options.say), game, stills=options.stills, say=options.say
         )
-        for notice in options.notices:
+        for notice in (*options.notices, *opening):
             report.remark(notice)
-        journal = stack.enter_context(_journal(options, report.remark))
+        lasting.remarks.report = report.remark
         devices = stack.enter_context(
             open_devices(options.wiring, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
@@ -113,7 +188,8 @@ def watch(options: WatchOptions, console: Console) -> int:
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
                 opponent=_opponent(chosen.opponent, game, commands),
-                resume=options.resume,
+                others=others,
+                resume=resume,
             )
         )
         overlay = _overlay(options, layout, inputs.learning, lambda: service.reading)
@@ -127,15 +203,16 @@ def watch(options: WatchOptions, console: Console) -> int:
             settings.options,
             hints_allowed=chosen.hints.strength != "none",
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
+            others=others,
         )
-        stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
+        stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
         for remark in _opening_remarks(options, game, service.belief, settings.clock, journal):
             report.remark(remark)
         pictures = _debug_pictures(options, overlay)
         buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
             describe_help = partial(_describe_help, game, settings, snapshots)
-            _listen(game, screen, commands, report, describe_help, lambda: service.belief, stack)
+            _listen(game, screen, commands, report, describe_help, lambda: service.belief, lasting.keyboard)
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
@@ -148,7 +225,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 devices.save_health()
 
         stack.enter_context(interrupts)
-        supervisor = stack.enter_context(
+        supervisor = lasting.stack.enter_context(
             Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
         )
 
@@ -278,19 +355,18 @@ def _listen(
     report: Report,
     describe_help: Callable[[], str],
     states: Callable[[], Sequence[Any]],
-    stack: ExitStack,
+    keyboard: Keyboard,
 ) -> None:
     """Carry out typed commands."""
     if screen is None:
         report.remark(describe_help())
-    lines = sys.stdin if screen is None else stack.enter_context(unechoed_lines(sys.stdin, screen.show_typed))
     typed = TypedLines(game, commands, report.remark, describe_help, states)
 
     def take(line: str) -> None:
         if screen is None or not screen.is_answered(line):
             typed.submit(line)
 
-    listen_to_lines(lines, take)
+    keyboard.listen(sys.stdin, take, None if screen is None else screen.show_typed)
 
 
 @contextmanager
@@ -354,20 +430,30 @@ def _buttons(
         yield lambda: [*devices.presses(), *buttons.presses()]
 
 
+def entrance_of(options: PageOptions | None, stack: ExitStack) -> "Entrance | None":
+    """Open the page's entrance until ``stack`` closes, if there is a page; raises PageError."""
+    if options is None:
+        return None
+    # The web server is only loaded if a page is requested.
+    from referee.web.server import open_entrance
+
+    return stack.enter_context(open_entrance(options))
+
+
 @contextmanager
 def publish(
     port: TablePort,
-    page: PageOptions | None,
+    entrance: "Entrance | None",
     mqtt: MqttOptions | None,
     console: Console,
     screen: LiveScreen | None,
     say: Callable[[str], None],
 ) -> Iterator[None]:
-    """Serve the page and connect to the broker inside the context, as far as there are options for them.
+    """Serve the page at its ``entrance`` and connect to the broker inside the context, as far as there are such.
 
     The page's address is shown on ``screen``, or printed on ``console``. Raises PageError and BrokerError.
     """
-    with _served_page(port, page, console, screen, say) as address:
+    with _served_page(port, entrance, console, screen, say) as address:
         if mqtt is None:
             yield
             return
@@ -381,7 +467,7 @@ def publish(
 @contextmanager
 def _served_page(
     port: TablePort,
-    options: PageOptions | None,
+    entrance: "Entrance | None",
     console: Console,
     screen: LiveScreen | None,
     say: Callable[[str], None],
@@ -390,13 +476,13 @@ def _served_page(
 
     The command queue is closed before the page, so that waiting requests are answered.
     """
-    if options is None:
+    if entrance is None:
         yield None
         return
     # The web server is only loaded if a page is requested.
     from referee.web.server import codes_path, open_page
 
-    with open_page(port, options, say) as page:
+    with open_page(port, entrance.options, say, entrance=entrance) as page:
         say(page.words_on(console, None if port.journal is None else codes_path(port.journal)))
         if screen is not None:
             screen.show_page(page.words, page.qr() if page.codes else "")

@@ -12,7 +12,7 @@ from common.phrases import Phrase, joined, listed
 from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.support.chance import format_roll
-from engine.values import Breach, Outcome, Place, Player
+from engine.values import Breach, OptionValue, Outcome, Place, Player
 from referee.clocks import TimeControl
 from referee.commands.entries import AppliedCorrection, players_with
 from referee.commands.values import Correct, NewGame, Reply
@@ -101,14 +101,24 @@ class GameLog(Generic[StateT, TurnT]):
     def open_latest(self) -> bool:
         """Open the journal's latest game; returns whether there is one of this kind to go on with.
 
-        Raises FoldError if it is an unfinished game of another kind.
+        Raises FoldError if it is one of another kind that must go on.
         """
         number = self._journal.latest_game()
         if number is None:
             return False
         recorded = self._journal.events(number)
-        if _is_left_behind(number, recorded, self._game):
-            return False
+        name = str(recorded[0][1].data["game"])
+        if name != self._game.name:
+            if open_game(self._journal) is None:
+                return False
+            raise FoldError(
+                "game {number} in the journal is {title} and not finished; go on with it by name = "
+                '"{name}" under [game], or begin {title_2} by `./run watch --new`',
+                number,
+                registry.load(name).title,
+                name,
+                self._game.title,
+            )
         self.number = number
         self.folded = fold(self._game, recorded)
         self._begin()
@@ -129,10 +139,7 @@ class GameLog(Generic[StateT, TurnT]):
 
         ``states`` are those that its data names; without them, these are read from it.
         """
-        if self._reader is None:
-            event = replace(event, frame_time_s=None)
-        if self.request_id:
-            event = replace(event, data={**event.data, REQUEST: self.request_id})
+        event = self._completed(event)
         number = self._journal.append(event, evidence)
         begins = event.kind == EventKind.NEW_GAME
         before: Folded[StateT] = Folded() if begins else self.folded
@@ -144,6 +151,16 @@ class GameLog(Generic[StateT, TurnT]):
             # The same fault or question is news again.
             self._recorded = None
         return number
+
+    def append_to_another(self, event: Event) -> int:
+        """Record how a game of another kind begins, the last event of this log; returns that game's number."""
+        self._journal.append(self._completed(event))
+        return self._journal.latest_game() or 0
+
+    def _completed(self, event: Event) -> Event:
+        if self._reader is None:
+            event = replace(event, frame_time_s=None)
+        return replace(event, data={**event.data, REQUEST: self.request_id}) if self.request_id else event
 
     def record_missing_end(self) -> Outcome | None:
         """Record the missing end of a game that was interrupted after its last turn; returns it if it was missing."""
@@ -279,26 +296,20 @@ def belief_from(
     )
 
 
-def _is_left_behind(number: int, recorded: Sequence[tuple[int, Event]], wanted: Game[Any, Any]) -> bool:
-    """Return whether a game is of another kind than the ``wanted`` one and need not go on: it is over or has no turns.
+def open_game(journal: Recorder) -> tuple[str, Mapping[str, OptionValue]] | None:
+    """Return the kind and the options of the journal's latest game if it must go on, whatever the settings name.
 
-    Raises FoldError if it is of another kind and must go on.
+    It must if it is not over, and has turns or was begun by a person. Raises FoldError and UnknownGameError.
     """
-    name = str(recorded[0][1].data["game"])
-    if name == wanted.name:
-        return False
-    other = registry.load(name)
-    folded = fold(other, recorded)
-    if folded.outcome is None and folded.turns:
-        raise FoldError(
-            "game {number} in the journal is {title} and not finished; go on with it by name = "
-            '"{name}" under [game], or begin {title_2} by `./run watch --new`',
-            number,
-            other.title,
-            name,
-            wanted.title,
-        )
-    return True
+    number = journal.latest_game()
+    recorded = [] if number is None else journal.events(number)
+    if not recorded:
+        return None
+    begun = recorded[0][1]
+    name = str(begun.data["game"])
+    folded = fold(registry.load(name), recorded)
+    goes_on = folded.outcome is None and (folded.turns or begun.text("by"))
+    return (name, folded.options) if goes_on else None
 
 
 def set_up_request(game: Game[Any, Any]) -> str:
@@ -319,6 +330,8 @@ def new_game_event(command: NewGame, clock: TimeControl | None = None, seed: int
         data["players"] = dict(command.players)
     if command.rules:
         data["rules"] = command.rules
+    if command.by:
+        data["by"] = command.by
     return Event(EventKind.NEW_GAME, data)
 
 

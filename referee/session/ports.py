@@ -109,6 +109,10 @@ class TurnEnd(StrEnum):
     REST = "rest"
 
 
+class GameChangedError(Exception):
+    """Ends the loop: the journal's newest game is another one, for which the table has to be laid out anew."""
+
+
 @dataclass(frozen=True)
 class ServiceSettings:
     """How the service referees.
@@ -195,3 +199,8 @@ class ServiceSettings:
         if self.turn_end == TurnEnd.TOUCH:
             return Trigger.TOUCH_RESTED if rested else Trigger.TOUCH
         return Trigger.GLANCE
+
+
+OtherSettings = Callable[[Game[Any, Any], Mapping[str, OptionValue]], ServiceSettings]
+"""Returns the settings with which another game, with these options, would be refereed at this table; raises
+CorrectionError that says what its table lacks, and OptionError."""

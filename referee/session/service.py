@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Generic, Protocol
 
 from common.phrases import Phrase, joined
+from engine import registry
 from engine.api import Clock, Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
@@ -38,6 +39,7 @@ from referee.session import log as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog, belief_from
+from referee.session.ports import GameChangedError
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
@@ -53,8 +55,9 @@ class Service(Generic[StateT, TurnT]):
 
     ``publish`` receives a snapshot after every change. ``say`` receives remarks that aren't verdicts, each once, such
     as that the camera moved. ``hints`` works out hints while frames keep coming; without it there are none. ``restore``
-    switches a sensor on again; ``opponent`` plays a side. Without a ``reader`` there is no camera: ``step`` is never
-    called, pieces that nobody set up are taken to stand at the start, and events have no frame's time.
+    switches a sensor on again; ``opponent`` plays a side; ``others`` tells how other games would be refereed here.
+    Without a ``reader`` there is no camera: ``step`` is never called, pieces that nobody set up are taken to stand at
+    the start, and events have no frame's time.
     """
 
     def __init__(
@@ -68,8 +71,11 @@ class Service(Generic[StateT, TurnT]):
         hints: HintSource | None = None,
         restore: ports.RestoreSensorAt = ports.no_sensors,
         opponent: Opponent | None = None,
+        others: ports.OtherSettings | None = None,
     ) -> None:
         self._game = game
+        self._others = others
+        self._is_succeeded = False
         self._reader = reader
         self._has_camera = reader is not None
         self._settings = settings
@@ -114,6 +120,11 @@ class Service(Generic[StateT, TurnT]):
     def finished(self) -> bool:
         """Whether the game has ended."""
         return bool(self.belief) and self._game.rules.outcome(self.belief[0]) is not None
+
+    @property
+    def is_succeeded(self) -> bool:
+        """Whether a game of another kind was begun, which another service has to referee."""
+        return self._is_succeeded
 
     @property
     def game_number(self) -> int:
@@ -230,12 +241,12 @@ class Service(Generic[StateT, TurnT]):
     def begin(self, command: commands.NewGame, *, seed: int | None = None) -> str:
         """Begin another game of the same rules; ``seed`` is the virtual table's.
 
-        Raises CorrectionError for another game, and what ``complete`` and ``check_new_game`` of ServiceSettings raise.
+        A game of another kind, for which ``others`` know a table, is only recorded: the journal then says which one
+        goes on, and this service is over. Raises CorrectionError where there is none, and what ``complete`` and
+        ``check_new_game`` of ServiceSettings raise.
         """
         if command.game != self._game.name:
-            raise CorrectionError(
-                "this referee referees {title}; stop it to play {game}", self._game.title, command.game
-            )
+            return self._begin_another(command)
         complete, clock = self._settings.complete(self._game, command)
         if self._has_camera:
             self._settings.check_new_game(self._game, complete)
@@ -251,6 +262,21 @@ class Service(Generic[StateT, TurnT]):
             self._log.number,
             self._game.title,
             events.set_up_request(self._game),
+        )
+
+    def _begin_another(self, command: commands.NewGame) -> str:
+        if self._others is None:
+            raise CorrectionError(
+                "this referee referees {title}; stop it to play {game}", self._game.title, command.game
+            )
+        game = registry.load(command.game)
+        complete, clock = self._others(game, {}).complete(game, command)
+        self._others(game, complete.options)
+        number = self._log.append_to_another(events.new_game_event(complete, clock))
+        self._is_succeeded = True
+        self._announcer.say(Phrase("The table changes to {title}.", game.title))
+        return Phrase(
+            "Game {number} of {title} begins. {set_up_request}", number, game.title, events.set_up_request(game)
         )
 
     @apply.register
@@ -679,7 +705,8 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
     Returns the reason the frames ended, or an empty text if the loop was stopped. Commands are carried out before each
     frame, presses after it, because the frame shows the table they refer to. A lost camera is reported once, then the
     loop waits for it, or goes on with black frames; without those, presses that need it are refused meanwhile. Unusable
-    frames are skipped. At the end, the last frames are judged.
+    frames are skipped. At the end, the last frames are judged. Raises GameChangedError as ``carry_out_commands`` does,
+    also while it waits for the camera.
     """
     is_away, sequence, black = False, 0, ports.black
     while not ports.stop():
@@ -750,7 +777,15 @@ def _take_presses(ports: LoopPorts) -> list[commands.QueuedCommand]:
 
 
 def carry_out_commands(service: Service[Any, Any], commands: commands.CommandQueue) -> None:
-    """Carry out the commands that need no frame, and show a finished hint."""
+    """Carry out the commands that need no frame, and show a finished hint.
+
+    Raises GameChangedError once a game of another kind was begun: this service has nothing more to do.
+    """
     for submitted in commands.take():
-        service.carry_out(submitted)
+        if service.is_succeeded:
+            submitted.respond(None)
+        else:
+            service.carry_out(submitted)
+    if service.is_succeeded:
+        raise GameChangedError
     service.poll_hints()

@@ -44,6 +44,7 @@ from referee.errors import CorrectionError, JournalError, PlayError
 from referee.journal.events import ASKS_TAKE_BACK
 from referee.journal.reader import read_journal
 from referee.session.feed import TableSnapshot
+from referee.session.ports import OtherSettings
 from vision.frame import Frame, Image
 
 
@@ -170,7 +171,7 @@ class TablePort:
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
     nothing was located. ``options``, those of the rules, and ``hints_allowed`` are the owner's settings.
-    ``maintenance`` is ``None`` if nothing provides it.
+    ``maintenance`` is ``None`` if nothing provides it, ``others`` if there is no other game at this table.
     """
 
     game: Game[Any, Any]
@@ -182,6 +183,7 @@ class TablePort:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
+    others: OtherSettings | None = None
 
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.

@@ -10,6 +10,7 @@ from common.phrases import Phrase
 from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
+from referee.settings.settings import Settings
 from vision.errors import LayoutError
 from vision.layout.pieces import NET_SIDES, NO_MARKERS, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
@@ -91,6 +92,27 @@ def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> 
     if game in registry.games() and isinstance(layout.surfaces[0], GridSurface):
         check_looks(layout, registry.load(game).looks)
     return layout
+
+
+def settings_for(settings: Settings, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> Settings:
+    """Return a table's settings for a game with these options, which outrank those of the settings' own game.
+
+    What was measured and learned for the settings' own game says nothing of another: that is in files beside, such as
+    ``layout-blockade.json`` beside ``layout.json``. The program then plays no side.
+    """
+    if game.name == settings.game.name:
+        return settings.changed({"game.options": {**settings.game.options, **options}})
+    table = settings.table
+    layout, looks = (path and path.with_stem(f"{path.stem}-{game.name}") for path in (table.layout, table.looks))
+    return settings.changed(
+        {
+            "game.name": game.name,
+            "game.options": dict(options),
+            "table.layout": layout,
+            "table.looks": looks if looks and looks.is_file() else None,
+            "opponent.player": None,
+        }
+    )
 
 
 def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> TableLayout:

@@ -12,13 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.phrases import as_sentence
 from engine.api import Game
-from engine.registry import load
-from engine.values import Option, OptionValue
+from engine.registry import games, load
+from engine.values import OptionValue
 from hardware.lights.signals import Mood, Signal
 from referee.clocks import NO_CLOCK
-from referee.commands.entries import PLAYERS, player_counts, players_with, same_again
+from referee.commands.entries import is_asked, player_counts, players_with, same_again
 from referee.commands.values import NewGame
+from referee.errors import CorrectionError
 from referee.journal.events import Event
 from referee.journal.reader import MOST_GAMES
 from referee.naming import is_program
@@ -61,8 +63,20 @@ class Evenings:
         )
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A game to choose: ``options`` are those of the owner's settings; else ``lacks`` says what its table lacks."""
+
+    game: Game[Any, Any]
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    lacks: str = ""
+
+
 class NewGamePage:
-    """Offers a new game, for at most as many players as the camera looks for."""
+    """Offers a new game of any kind that has a table.
+
+    Of the running kind, as many can play as the camera looks for; for another, the table is laid out anew.
+    """
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
@@ -82,8 +96,9 @@ class NewGamePage:
     async def _begin(self, request: Request) -> Response:
         """Begin the game; if that is refused, show the form again as it was filled in, and why at its field."""
         fields = await form_fields(request)
-        evenings = await run_in_threadpool(self._evenings)
-        command = command_of(self._port.game, self._port.options, evenings, fields)
+        choice = await run_in_threadpool(self._chosen, fields.get("game", [""])[-1])
+        evenings = await run_in_threadpool(self._evenings, choice.game)
+        command = command_of(choice.game, choice.options, evenings, fields)
         try:
             reply = await self._services.carry_out(request.state.session, command)
         except HTTPException as error:
@@ -93,8 +108,10 @@ class NewGamePage:
             return await self._page(request, fields, words, reply.field, 422)
         return redirect_saying("/", words)
 
-    async def _picture(self, _: Request) -> Response:
-        drawn = await run_in_threadpool(start_picture, self._port.game.name)
+    async def _picture(self, request: Request) -> Response:
+        asked = request.query_params.get("game", "")
+        name = asked if asked in games() else self._port.game.name
+        drawn = await run_in_threadpool(start_picture, name)
         return Response(drawn, media_type="image/svg+xml")
 
     async def _page(
@@ -106,14 +123,19 @@ class NewGamePage:
         status: int = 200,
     ) -> Response:
         port, language = self._port, language_of(request)
-        game, options = port.game, port.options
-        evenings = await run_in_threadpool(self._evenings)
+        asked = fields.get("game", [request.query_params.get("game", "")])[-1]
+        choices = await run_in_threadpool(self._choices)
+        choice = next((one for one in choices if one.game.name == asked), choices[0])
+        game, options = choice.game, choice.options
+        evenings = await run_in_threadpool(self._evenings, game)
         newest = self._services.documents.newest(language).document
-        playing, goes_on = players_with(game, options), bool(newest.turns) and newest.outcome is None
+        goes_on, is_same = bool(newest.turns) and newest.outcome is None, game.name == port.game.name
+        playing = players_with(game, options) if is_same or not player_counts(game) else game.players
         seats = [*fields.get("player", ()), *[""] * len(playing)][: len(playing)]
         chosen = {name: values[-1] for name, values in fields.items()}
         words = {
             "game": game,
+            "choices": choices,
             "seats": list(zip(playing, seats, strict=True)),
             "may_be_fewer": len(player_counts(game)) > 1,
             "names": evenings.names,
@@ -121,11 +143,11 @@ class NewGamePage:
             "rules": evenings.rules,
             "usual": rule_options(game, options),
             "is_rulebook": rule_options(game, options) == rule_options(game, {}),
-            "options": [option for option in game.options if _is_asked(option)],
+            "options": [option for option in game.options if is_asked(option)],
             "chosen": chosen,
             "again": evenings.again,
             "hue_of": hue_of,
-            "may_again": evenings.again is not None and not goes_on,
+            "may_again": is_same and evenings.again is not None and not goes_on,
             "hints_allowed": port.hints_allowed,
             "goes_on": goes_on,
             "request_id": secrets.token_urlsafe(9),
@@ -134,20 +156,32 @@ class NewGamePage:
         }
         return page(request, "new", words, status)
 
-    def _evenings(self) -> Evenings:
+    def _chosen(self, name: str) -> Choice:
+        """Return the game of a name, the one that runs for any other text; it may lack a table."""
+        port = self._port
+        if port.others is None or name == port.game.name or name not in games():
+            return Choice(port.game, port.options)
+        game: Game[Any, Any] = load(name)
+        try:
+            return Choice(game, port.others(game, {}).options)
+        except CorrectionError as error:
+            return Choice(game, lacks=as_sentence(str(error)))
+
+    def _choices(self) -> tuple[Choice, ...]:
+        """List the games of this table, the one that runs first, those without a table last."""
+        running = self._port.game.name
+        names = (running,) if self._port.others is None else games()
+        return tuple(sorted(map(self._chosen, names), key=lambda one: (one.game.name != running, bool(one.lacks))))
+
+    def _evenings(self, game: Game[Any, Any]) -> Evenings:
         if self._port.journal is None:
             return Evenings()
-        return Evenings.of(self._port.game, self._services.history.beginnings(MOST_GAMES))
-
-
-def _is_asked(option: Option) -> bool:
-    """Whether the page asks for an option: not for how many play, nor for printed parts, which the camera knows."""
-    return option.name != PLAYERS and (bool(option.choices) or not isinstance(option.default, str))
+        return Evenings.of(game, self._services.history.beginnings(MOST_GAMES))
 
 
 def rule_options(game: Game[Any, Any], settings: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
     """Return the options that the page asks for, as the settings have them."""
-    return {option.name: settings.get(option.name, option.default) for option in game.options if _is_asked(option)}
+    return {option.name: settings.get(option.name, option.default) for option in game.options if is_asked(option)}
 
 
 def command_of(

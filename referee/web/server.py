@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -243,17 +243,48 @@ class OpenPage:
         return drawn.getvalue()
 
 
+@dataclass(frozen=True)
+class Entrance:
+    """Where a site is found, and the ``codes`` that let devices in: kept while one site follows another.
+
+    Who comes in between waits until the next one answers.
+    """
+
+    options: PageOptions
+    listening: socket.socket
+    codes: Mapping[Role, str]
+
+
+@contextmanager
+def open_entrance(
+    options: PageOptions, roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN)
+) -> Iterator[Entrance]:
+    """Listen inside the context, with a code for each of these roles; raises PageError if no port can be opened."""
+    with listen(options.address or LOOPBACK, options.port) as listening:
+        yield Entrance(options, listening, {} if options.address is None else new_codes(roles, secrets.randbelow))
+
+
 @contextmanager
 def open_page(
-    port: TablePort, options: PageOptions, say: Callable[[str], None], limits: ConnectionLimits | None = None
+    port: TablePort,
+    options: PageOptions,
+    say: Callable[[str], None],
+    limits: ConnectionLimits | None = None,
+    entrance: Entrance | None = None,
 ) -> Iterator[OpenPage]:
-    """Serve a page inside the context. The page's thread reports errors to ``say``.
+    """Serve a page inside the context, at an ``entrance`` if there is one. The page's thread reports errors to ``say``.
 
     Raises PageError if it can't be opened. Deleting the key beside the journal unpairs all devices.
     """
     key = None if port.journal is None else key_path(port.journal)
     with open_site(
-        lambda access: create_app(port, access), options, say, key=key, close=port.snapshots.close, limits=limits
+        lambda access: create_app(port, access),
+        options,
+        say,
+        key=key,
+        close=port.snapshots.close,
+        limits=limits,
+        entrance=entrance,
     ) as page:
         yield page
 
@@ -268,15 +299,17 @@ def open_site(
     close: Callable[[], None] = lambda: None,
     roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN),
     limits: ConnectionLimits | None = None,
+    entrance: Entrance | None = None,
 ) -> Iterator[OpenPage]:
     """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
 
     ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
     roles that have a pairing code. ``limits`` are by default what the process's limit of open files leaves.
     """
-    with Door(listen(options.address or LOOPBACK, options.port), time.monotonic) as door:
-        codes = {} if options.address is None else new_codes(roles, secrets.randbelow)
-        policy = AccessPolicy(host_names_of(socket.gethostname()), codes, options.owner)
+    with ExitStack() as stack:
+        at = entrance or stack.enter_context(open_entrance(options, roles))
+        door = stack.enter_context(Door(at.listening.dup(), time.monotonic))
+        policy = AccessPolicy(host_names_of(socket.gethostname()), at.codes, options.owner)
         try:
             kept = load_or_make_key(key)
         except OSError as error:
@@ -285,7 +318,7 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
-        opened = OpenPage(_visible_address(door), codes)
+        opened = OpenPage(_visible_address(door), at.codes)
         app.state.address = opened.address
         limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         with _serve(app, door, close, say, limits):

@@ -25,8 +25,8 @@ function timeOf(moment) {
 
 export function follow() {
   const banner = document.getElementById("connection");
-  // The names of the parts that this page has, and the version of the table in them.
-  const { parts = "", version = 0 } = document.getElementById("parts")?.dataset ?? {};
+  // The names of the parts that this page has, the version of the table in them, and its game.
+  const { parts = "", version = 0, game } = document.getElementById("parts")?.dataset ?? {};
   const elements = () =>
     parts
       .split(" ")
@@ -57,6 +57,13 @@ export function follow() {
     clearTimeout(silence);
     silence = setTimeout(lose, SILENCE_MS);
     if (!told) return;
+    if ((newest?.game.name ?? game ?? told.table.game.name) !== told.table.game.name) {
+      // A page of another kind of game has other parts. A form that was refused is not sent again.
+      heardAt = null;
+      keep("table", null);
+      location.replace(location.pathname + location.search);
+      return;
+    }
     show(told.table, told.parts);
     document.documentElement.dataset.live = told.table.event_number;
     banner.hidden = true;

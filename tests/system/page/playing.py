@@ -11,6 +11,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
 
+PHONE = {"width": 360, "height": 740}
 MOST_TRIED = 4000
 """Partly tapped turns looked at for the taps of one turn."""
 

@@ -16,7 +16,7 @@ from referee.commands.values import EnterRoll, EnterTurn, NewGame, PauseClock
 from referee.judge.sentences import doubtful, which_turn
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.games.known import known_of
-from tests.system.page.served import Session, page_of, paired_page_of, session
+from tests.system.page.served import Camera, Session, page_of, paired_page_of, session
 
 NAMES = ("Anna", "Ben", "Clara", "David", "Emma", "Finn")
 NOW = datetime(2026, 1, 6, 20, 15, tzinfo=UTC)
@@ -157,7 +157,7 @@ def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str
     """The set-up of a table before its choice of a game, or after some steps; the camera sees the bare table."""
     # The renderer takes long to import.
     from referee.setup.steps import Progress
-    from tests.system.page.test_set_up import Camera, page_in
+    from tests.system.page.test_set_up import page_in
     from tests.system.setup.test_setup import pictures_of
     from vision.calibration import Calibration, save_calibration
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
+import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from engine.api import Game
@@ -24,6 +29,7 @@ from engine.values import OptionValue
 from hardware.pin_map import ButtonRole
 from referee.cli.page import maintenance
 from referee.commands.values import Command, CommandQueue, Press, Reply
+from referee.errors import CorrectionError
 from referee.hints.opponent import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
@@ -40,6 +46,23 @@ from vision.reading import PlaceReading, Reading
 
 ANSWER_S = 60.0
 """The most that a page or referee may take to answer, in seconds: three busy browsers on a small machine took 20."""
+START_MS = 90_000
+"""The most that a referee may take to start, in milliseconds."""
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Camera:
+    """A growing folder: pictures put into it are the camera's."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self._numbers = itertools.count(1)
+
+    def show(self, image: Image) -> None:
+        written = self.folder / f".{next(self._numbers)}.png"
+        cv2.imwrite(str(written), image)
+        written.rename(self.folder / written.name[1:])
 
 
 class GlimpseReader:
@@ -108,6 +131,7 @@ class Session:
             lambda: frame,
             lambda seen: seen.image,
             options=self.options,
+            others=_other_tables,
             maintenance=maintenance(load_settings(None, environment={}, folder=self.journal.parent))(
                 lambda: ["The camera is back."], self.journal
             ),
@@ -129,6 +153,13 @@ class Session:
         """End it."""
         self._stopped.set()
         self.commands.wake()
+
+
+def _other_tables(game: Game[Any, Any], rules: Mapping[str, OptionValue]) -> ServiceSettings:
+    """Offer a table for every game but one."""
+    if game.name == "deblockle":
+        raise CorrectionError("the camera can't see a table of {title} yet", game.title)
+    return ServiceSettings(options=rules)
 
 
 @contextmanager
@@ -209,6 +240,35 @@ def served(name: str, folder: Path, options: Mapping[str, OptionValue] | None = 
     with ExitStack() as stack:
         running = stack.enter_context(session(name, folder, options))
         yield running, stack.enter_context(page_of(running))
+
+
+@contextmanager
+def by_command(folder: Path, *arguments: str, port: int | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run ``./run ARGUMENTS`` with a page in a folder; give the page's address and the process, killed at the end."""
+    port = port or free_port()
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "referee", *arguments, "--page-port", str(port)],
+        cwd=folder,
+        env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert running.stdout is not None
+    said = []
+    try:
+        for line in running.stdout:
+            said.append(line)
+            if "The page: " in line:
+                break
+        else:
+            raise AssertionError("".join(said))
+        yield f"http://127.0.0.1:{port}", running
+    finally:
+        running.kill()
+        running.communicate()
 
 
 class Killable:

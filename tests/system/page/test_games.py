@@ -16,11 +16,10 @@ from referee.journal.fold import after_step, read_step
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
 from tests.games.known import known_of
-from tests.system.page.playing import described, go, journal_of, parts_of, standing
+from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing
 from tests.system.page.served import Killable, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-PHONE = {"width": 360, "height": 740}
 
 
 @dataclass(frozen=True)

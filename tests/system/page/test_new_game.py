@@ -7,10 +7,10 @@ import pytest
 
 from engine.values import EMPTY
 from referee.commands.values import NewGame
+from tests.system.page.playing import PHONE
 from tests.system.page.served import served
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-PHONE = {"width": 360, "height": 740}
 
 
 def begun(running: Any) -> Any:

@@ -16,13 +16,12 @@ from engine.values import EMPTY
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, TakeBack
 from referee.web.access import Role
 from tests.effort import cases
-from tests.system.page.playing import journal_of, tap
+from tests.system.page.playing import PHONE, journal_of, tap
 from tests.system.page.served import Killable, Session, page_of, pair, paired_page_of, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
-PHONE = {"width": 360, "height": 740}
 TWO_SHEETS = (
     EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),
     EnterRoll("2,2,3,4,T", "Ann"),

@@ -1,10 +1,6 @@
 """A table is set up on a phone, from the choice of the game to a test turn, on pictures of the virtual table."""
 
-import itertools
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -30,34 +26,17 @@ from referee.web.server import open_site
 from simulator.enrolment import charuco_views
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
-from tests.system.page.served import free_port
+from tests.system.page.playing import PHONE
+from tests.system.page.served import START_MS, Camera, by_command
 from tests.system.page.test_barriers import AXE
 from tests.system.setup.test_setup import Pictures, pictures_of
 from vision.calibration import Calibration, save_calibration
-from vision.frame import Image
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 DAY = date(2026, 5, 1)
-ROOT = Path(__file__).resolve().parents[3]
-PHONE = {"width": 360, "height": 740}
 CAMERA = "HD Webcam"
-START_MS = 90_000
 """The longest that a referee may take to start, in ms, on a busy machine."""
 GERMAN, ENGLISH = "de-DE", "en-GB"
-
-
-class Camera:
-    """A growing folder: pictures put into it are the camera's."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        self._numbers = itertools.count(1)
-
-    def show(self, image: Image) -> None:
-        written = self.folder / f".{next(self._numbers)}.png"
-        cv2.imwrite(str(written), image)
-        written.rename(self.folder / written.name[1:])
 
 
 @contextmanager
@@ -281,36 +260,13 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
     assert (tmp_path / "looks.json").is_file()
 
 
-@contextmanager
-def set_up_by_command(folder: Path) -> Iterator[str]:
-    """Run ``./run setup --page`` in a folder, and give its page's address."""
-    port = free_port()
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "referee", "setup", "--page-port", str(port)],
-        cwd=folder,
-        env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert running.stdout is not None
-    try:
-        assert any("The page: " in line for line in running.stdout)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        running.kill()
-        running.communicate()
-
-
 def test_the_page_starts_the_referee_in_its_place_or_says_why_not(visit: Any, tmp_path: Path) -> None:
     camera = Camera(tmp_path / "seen")
     camera.show(np.full((540, 960, 3), 120, np.uint8))
     values = {"game.name": "diaballik", "camera.source": f"folder:{camera.folder}", "camera.calibration": "camera.json"}
     steps = [step.name for step in steps_of(load("diaballik"))]
     Progress(tmp_path, "diaballik", steps, skipped=["turn"]).keep(values)
-    with set_up_by_command(tmp_path) as address:
+    with by_command(tmp_path, "setup") as (address, _):
         page = visit(address, viewport=PHONE)
         expect(page.locator("h1")).to_have_text("1 step is missing")
         page.get_by_role("button", name="Start all the same").click()

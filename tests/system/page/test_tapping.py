@@ -9,12 +9,11 @@ from engine.registry import games
 from engine.values import OptionValue, Roll
 from referee.commands.values import Command, EnterRoll, EnterTurn
 from tests.games.known import known_of
-from tests.system.page.playing import tap
+from tests.system.page.playing import PHONE, tap
 from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-PHONE = {"width": 360, "height": 740}
 
 
 def step_of(text: str) -> Command:

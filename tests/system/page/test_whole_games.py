@@ -16,11 +16,10 @@ from referee.commands.values import NewGame
 from referee.journal.fold import after_step, read_step
 from referee.web.access import Role
 from tests.games.known import known_of
-from tests.system.page.playing import described, go, journal_of, parts_of, standing, taps_of, two_players
+from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing, taps_of, two_players
 from tests.system.page.served import Session, paired_page_of, session
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-PHONE = {"width": 360, "height": 740}
 NAMES = ("Anna", "Ben")
 MOST_RANDOM_STEPS = 40
 
