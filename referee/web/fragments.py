@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -41,44 +41,41 @@ class Viewer:
 
 
 class TableParts:
-    """Renders the parts of the newest table, and keeps them for each kind of viewer. It is thread-safe."""
+    """Renders the parts of the newest table, and keeps them for each kind of viewer."""
 
     def __init__(self, port: TablePort, history: History, telling: Callable[[str], Say]) -> None:
         self._game = port.game
         self._history = history
         self._telling = telling
-        self._lock = threading.Lock()
-        self._rendering: dict[tuple[int, Viewer], asyncio.Future[Mapping[str, str]]] = {}
+        self._reading = asyncio.Lock()
         self._version = 0
+        self._pictures: Sequence[str] = ()
         self._kept: dict[Viewer, Mapping[str, str]] = {}
 
-    def kept(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str] | None:
-        """Return the parts if they have been rendered already."""
-        with self._lock:
-            return self._kept.get(viewer) if self._version == document.version else None
-
     async def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
-        """Return each part by its name, as a JSON string. Call it only from the server's event loop."""
-        if (kept := self.kept(document, viewer)) is not None:
-            return kept
-        key = (document.version, viewer)
-        # All screens ask at once; the later ones wait for what the first one has rendered.
-        if key not in self._rendering:
-            self._rendering[key] = asyncio.ensure_future(run_in_threadpool(self._render, document, viewer))
-            self._rendering[key].add_done_callback(lambda _: self._rendering.pop(key))
-        return await asyncio.shield(self._rendering[key])
+        """Return each part by its name, as a JSON string. Call it only from the server's event loop.
 
-    def _render(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
-        words = self.words(document, viewer.language, viewer.session)
-        environment = templates(viewer.language)
-        parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
-        with self._lock:
+        It renders in the loop's own thread: this takes about 1 ms, a thread that waits for the interpreter up to 100.
+        """
+        async with self._reading:
             if self._version != document.version:
+                is_shown = _evidence_of(document) is not None
+                self._pictures = await run_in_threadpool(self._pictures_of, document) if is_shown else ()
                 self._version, self._kept = document.version, {}
-            return self._kept.setdefault(viewer, MappingProxyType(parts))
+        if viewer not in self._kept:
+            words = self._words(document, viewer.language, viewer.session, self._pictures)
+            environment = templates(viewer.language)
+            parts = {name: json.dumps(environment.get_template(f"table/{name}.html").render(words)) for name in PARTS}
+            self._kept[viewer] = MappingProxyType(parts)
+        return self._kept[viewer]
 
     def words(self, document: TableDocument, language: str, session: PageSession) -> dict[str, Any]:
         """Return what the parts' templates need. It may read the journal."""
+        return self._words(document, language, session, self._pictures_of(document))
+
+    def _words(
+        self, document: TableDocument, language: str, session: PageSession, pictures: Sequence[str]
+    ) -> dict[str, Any]:
         verdict, left = document.verdict, {} if document.clock is None else document.clock.remaining_s
         sentence = remedy = ""
         if verdict is not None:
@@ -99,21 +96,29 @@ class TableParts:
             "sentence": sentence,
             "remedy": remedy,
             "answers": [] if verdict is None else _answers(verdict, language),
-            "evidence": [] if verdict is None else self._evidence(verdict, language),
+            "evidence": [] if verdict is None else self._evidence(verdict, language, pictures),
             "clocks": {player: clock_text(seconds) for player, seconds in left.items()},
             "deeds": deeds_for(document, session),
         }
 
-    def _evidence(self, verdict: VerdictDocument, language: str) -> list[tuple[int, str, str]]:
+    def _evidence(self, verdict: VerdictDocument, language: str, pictures: Sequence[str]) -> list[tuple[int, str, str]]:
         """List a verdict's pictures: the event's number, the picture's name, and what it shows."""
         if verdict.evidence is None:
             return []
-        try:
-            names = self._history.picture_names(verdict.evidence)
-        except HTTPException:
-            return []
         tell = self._telling(language)
-        return [(verdict.evidence, name, picture_words(name, language, tell)) for name in names]
+        return [(verdict.evidence, name, picture_words(name, language, tell)) for name in pictures]
+
+    def _pictures_of(self, document: TableDocument) -> Sequence[str]:
+        """Return the names of a verdict's pictures, from the journal."""
+        with suppress(HTTPException):
+            if (event_number := _evidence_of(document)) is not None:
+                return self._history.picture_names(event_number)
+        return ()
+
+
+def _evidence_of(document: TableDocument) -> int | None:
+    """Return the number of the event that keeps the verdict's pictures."""
+    return None if document.verdict is None else document.verdict.evidence
 
 
 class PartsSent:

@@ -59,6 +59,7 @@ def templates(language: str) -> Environment:
     """
     environment = Environment(
         loader=KeptAddresses(TEMPLATES, page_files()),
+        auto_reload=False,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

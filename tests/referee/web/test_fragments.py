@@ -124,7 +124,7 @@ def test_screens_that_ask_at_once_are_rendered_for_once(monkeypatch: pytest.Monk
     port.snapshots(snapshot_of(port.game))
     services = PageServices.of(port, access_of())
     document = services.documents.newest("en").document
-    rendered, words = list[str](), TableParts.words
+    rendered, words = list[str](), TableParts._words
 
     def counted(parts: TableParts, *asked: Any) -> dict[str, Any]:
         rendered.append("once")
@@ -134,7 +134,7 @@ def test_screens_that_ask_at_once_are_rendered_for_once(monkeypatch: pytest.Monk
         screens = [Viewer.of("en", replace(PLAYING, id=str(number))) for number in range(8)]
         await asyncio.gather(*(services.parts.of(document, screen) for screen in screens))
 
-    monkeypatch.setattr(TableParts, "words", counted)
+    monkeypatch.setattr(TableParts, "_words", counted)
     asyncio.run(ask())
     assert rendered == ["once"]
 
