@@ -275,6 +275,16 @@ def check_places(game: Game[StateT, Any], state: StateT, places: Sequence[Place]
             raise CorrectionError("there is no place {place} in this game", place)
 
 
+def looks_told(game: Game[StateT, Any], state: StateT, command: commands.Overrule) -> dict[Place, str]:
+    """Return the looks that a person sees other than believed; raises CorrectionError for one that can't be."""
+    believed = game.table.appearance(state)
+    for place in command.looks:
+        if place not in command.places:
+            raise CorrectionError("there is a look for {place}, which is none of the places", place)
+    looks = {place: read_look(game, place, look) for place, look in command.looks.items()}
+    return {place: look for place, look in looks.items() if look != believed[place]}
+
+
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
     """Parse ``c3=empty`` or ``c3`` followed by a look, any number of times; raises CorrectionError."""
     looks: dict[Place, str] = {}

@@ -205,10 +205,14 @@ class AskHint(_Sent):
 
 @dataclass(frozen=True, config=_VALIDATED)
 class Overrule(_Sent):
-    """States that places are as believed, whatever the camera sees there, until they look that way again."""
+    """States that places are as believed, whatever the camera sees there, until they look that way again.
+
+    Those of them in ``looks`` show that look instead; the table is judged with it until they look different.
+    """
 
     places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
     by: _Name = ""
+    looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = field(default_factory=dict)
     command: Literal["overrule"] = field(default="overrule", kw_only=True, repr=False)
 
 

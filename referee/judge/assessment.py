@@ -118,8 +118,16 @@ class Assessment(Case[StateT, TurnT]):
             expected={place: believed[place] for place in (*places, *looks) if place in believed},
             seen={**{place: believed[place] for place in places if place in believed}, **looks},
             margin=margin,
+            likely=self._likely(places),
         )
         return Judgement(self.belief, Ruling((verdict,)))
+
+    def _likely(self, places: Sequence[Place]) -> tuple[str, ...]:
+        one = self.seen.places.get(places[0]) if len(places) == 1 else None
+        if one is None or one.sensed_only:
+            return ()
+        found = one.could_be(self.settings.margin, self.context.handwriting)
+        return tuple(sorted(found, key=lambda look: -one.log_probabilities[look]))
 
     def ask(
         self, sentence: str, places: Sequence[Place], changes: Changes, candidates: Sequence[TurnT] = ()

@@ -63,13 +63,16 @@ class Override:
     ``places`` have been corrected but not seen since. ``ignored_looks`` maps places that looked different when they
     were seen to the look that the camera read; that look is ignored while it stays the same. ``unseen`` were out of
     sight when they were corrected, so what they show now may be a later turn. ``asked`` were asked about for that
-    reason.
+    reason. ``told`` maps places to what a person sees there, which may be news; ``told_over`` to what the camera read
+    there at the first look since, empty for a hidden place.
     """
 
     places: frozenset[Place] = frozenset()
     ignored_looks: Mapping[Place, str] = field(default_factory=dict)
     unseen: frozenset[Place] = frozenset()
     asked: frozenset[Place] = frozenset()
+    told: Mapping[Place, LookName] = field(default_factory=dict)
+    told_over: Mapping[Place, LookName] = field(default_factory=dict)
 
     @property
     def ignored(self) -> frozenset[Place]:
@@ -85,13 +88,27 @@ class Override:
         """Return a copy without these places, where the game has gone on."""
         gone = frozenset(places)
         ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
-        return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone)
+        told = {place: look for place, look in self.told.items() if place not in gone}
+        told_over = {place: look for place, look in self.told_over.items() if place in told}
+        return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone, told, told_over)
+
+    def after_turns(self, places: Iterable[Place], believed: Appearance) -> Override:
+        """Return a copy after turns on ``places``. What was told and is believed now counts as a correction."""
+        came_true = frozenset(place for place, look in self.told.items() if believed[place] == look)
+        left = self.without({*places, *came_true})
+        return replace(left, places=left.places | came_true)
+
+    def applied_to(self, seen: PooledReading, looks: Sequence[LookName]) -> PooledReading:
+        """Return a look at the table in which what was told is certain; ``looks`` are all of the game's."""
+        told = [place for place in self.told if place in seen.places or self.told_over.get(place) == ""]
+        seen = seen.without(self.ignored)
+        return seen.assuming(self.told, told, looks) if told else seen
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
         """Return a copy updated by a look at a resting table.
 
-        Where the camera contradicts the person it is ignored, until it shows a look other than these two. Hidden
-        places wait.
+        Where the camera contradicts the person it is ignored, until it shows a look other than these two; what was
+        told is then forgotten too. Hidden places wait.
         """
         ignored_looks = {
             place: look
@@ -101,7 +118,18 @@ class Override:
         for place in self.places - seen.hidden:
             if not seen.places[place].agrees(believed[place]):
                 ignored_looks[place] = seen.places[place].best
-        return replace(self, places=self.places & seen.hidden, ignored_looks=ignored_looks)
+        looked = replace(self, places=self.places & seen.hidden, ignored_looks=ignored_looks)
+        return looked._after_look_at_told(seen) if self.told else looked
+
+    def _after_look_at_told(self, seen: PooledReading) -> Override:
+        # A reading of one sheet says nothing about the others.
+        unread = seen.hidden - seen.covered.keys() - seen.disputed.keys()
+        shown = {
+            place: seen.places[place].best if place in seen.places else "" for place in self.told if place not in unread
+        }
+        over = {**shown, **self.told_over}
+        changed = [place for place, look in shown.items() if look not in {"", over[place], self.told[place]}]
+        return replace(self, told_over=over).without(changed)
 
 
 def _still_shows(seen: PooledPlace, look: str, believed: str) -> bool:
@@ -280,9 +308,24 @@ class Belief(Generic[StateT, TurnT]):
             override=replace(self.override, ignored_looks=ignored_looks),
         )
 
-    def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
-        """Take a person's word that these places are as believed; they are ignored until they look so again."""
-        return replace(self, set_aside=self.set_aside | frozenset(places))
+    def with_places_confirmed(
+        self, places: Iterable[Place], looks: Mapping[Place, LookName] | None = None
+    ) -> Belief[StateT, TurnT]:
+        """Take a person's word that these places are as believed; they are ignored until they look so again.
+
+        Those in ``looks`` show that look instead, which counts as certain until they look different.
+        """
+        told = dict(looks or {})
+        override = self.override.without(told)
+        return replace(
+            self,
+            set_aside=(self.set_aside | frozenset(places)) - told.keys(),
+            override=replace(override, told={**override.told, **told}),
+            # What the judge asked is answered, so a press that is judged again confirms nothing else.
+            conversation=replace(self.conversation, asked_about=None, asked_disputes=frozenset())
+            if told
+            else self.conversation,
+        )
 
 
 def override_belief(

@@ -107,12 +107,12 @@ def _resolve_disputes(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    given = Assessment.at(context, belief, seen.without(override.ignored), trigger)
+    given = Assessment.at(context, belief, override.applied_to(seen, context.game.looks), trigger)
     if trigger is Trigger.DECLARED and override.asked and given.decision.shows_nothing:
         # A player who was asked and declares the turn again confirms that something was played there.
         override = override.without(override.asked)
         belief = replace(belief, override=override)
-        given = Assessment.at(context, belief, seen.without(override.ignored), trigger)
+        given = Assessment.at(context, belief, override.applied_to(seen, context.game.looks), trigger)
     return given
 
 

@@ -150,7 +150,8 @@ class PooledReading:
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
         known, hidden = {**self.places, **sure}, self.hidden - sure.keys()
         covered = {place: why for place, why in self.covered.items() if place not in sure}
-        return replace(self, places=known, hidden=hidden, covered=covered, disputed={})
+        disputed = {place: one for place, one in self.disputed.items() if place not in sure}
+        return replace(self, places=known, hidden=hidden, covered=covered, disputed=disputed)
 
     @cached_property
     def _only_sensed(self) -> frozenset[str]:

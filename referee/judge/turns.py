@@ -73,7 +73,7 @@ def accept(
         # Another player's sheet may still show what was taken back.
         conversation=Conversation(taken_back=belief.open_take_backs(context, after, after)),
         set_aside=belief.set_aside | frozenset(decision.set_aside),
-        override=belief.override.without(places),
+        override=belief.override.after_turns(places, after),
         observations=replace(believed.observations, since_s=since_s, earlier=earlier),
     ).distrust_sensors(left.sensed, after)
     believed = believed.remember_pieces(context, left.places)

@@ -31,7 +31,8 @@ class Verdict:
     ``candidates`` the texts of the turns that an ambiguous verdict can't tell apart, and ``candidate_players`` who
     would have played each (empty if they are rolls); ``breaches`` the rules that an illegal one breaks; ``places`` the
     places it depends on, with their looks before (``expected``) and now (``seen``); ``margin`` the log-odds by which
-    the decision leads the next best explanation; ``roll`` the strict text of an accepted roll.
+    the decision leads the next best explanation; ``roll`` the strict text of an accepted roll; ``likely`` what a single
+    place may well show, likeliest first.
     """
 
     kind: VerdictKind
@@ -47,6 +48,7 @@ class Verdict:
     seen: Appearance = field(default_factory=dict)
     margin: float = 0.0
     roll: str = ""
+    likely: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from common.phrases import Phrase, joined, listed
 from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.support.chance import format_roll
-from engine.values import Breach, OptionValue, Outcome, Place, Player
+from engine.values import Breach, LookName, OptionValue, Outcome, Place, Player
 from referee.clocks import TimeControl
 from referee.commands.entries import AppliedCorrection, players_with
 from referee.commands.values import Correct, NewGame, Reply
@@ -287,13 +287,13 @@ def belief_from(
             undone=undone_states(before) if override.kind == EventKind.TAKE_BACK else (),
         )
     fault = folded.fault if folded.started or not set_up_seen else None
+    said = overruled_places(events)
     return replace(
         belief,
         states=folded.states,
         states_ignoring_sides=folded.states,
-        set_aside=overruled_places(events),
         fault=None if fault is None else standing_fault(fault),
-    )
+    ).with_places_confirmed(said, {place: look for place, look in said.items() if look})
 
 
 def open_game(journal: Recorder) -> tuple[str, Mapping[str, OptionValue]] | None:
@@ -398,10 +398,12 @@ def restored_sentence(said: str, by: str) -> str:
     return Phrase("{said} {by} asked for it.", said, by)
 
 
-def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
-    """Make the event for a person's word that places are as believed, whatever the camera sees there."""
-    sentence = Phrase("On a person's word, taken to be correct: {names}.", joined(places, ", "))
-    return Event(EventKind.NOTE, {"sentence": sentence, "by": by, "places": list(places)}, time_s)
+def overrule_event(places: Sequence[str], looks: Mapping[Place, LookName], by: str, time_s: float | None) -> Event:
+    """Make the event for a person's word that places are as believed, or show ``looks``, whatever the camera sees."""
+    names = [Phrase("{place} ({look})", place, looks[place]) if place in looks else place for place in places]
+    sentence = Phrase("On a person's word, taken to be correct: {names}.", joined(names, ", "))
+    data: dict[str, JsonValue] = {"sentence": sentence, "by": by, "places": list(places)}
+    return Event(EventKind.NOTE, {**data, "looks": dict(looks)} if looks else data, time_s)
 
 
 def correction_event(
@@ -464,15 +466,17 @@ def latest_overrides(events: Sequence[Event]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def overruled_places(events: Sequence[Event]) -> frozenset[Place]:
-    """Return the places that a person has taken to be as believed since the state last changed."""
-    overruled: set[Place] = set()
+def overruled_places(events: Sequence[Event]) -> Mapping[Place, LookName]:
+    """Return what a person has said about places since the state last changed: what they show, empty if as believed."""
+    overruled: dict[Place, LookName] = {}
     for event in events:
         if event.kind in STATE_CHANGING:
             overruled.clear()
         elif event.kind == EventKind.NOTE:
-            overruled.update(event.texts("places"))
-    return frozenset(overruled)
+            looks = event.data.get("looks")
+            told = looks if isinstance(looks, dict) else {}
+            overruled.update((place, str(told.get(place, ""))) for place in event.texts("places"))
+    return overruled
 
 
 def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:

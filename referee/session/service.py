@@ -450,13 +450,19 @@ class Service(Generic[StateT, TurnT]):
 
     @apply.register
     def overrule(self, command: commands.Overrule) -> str:
-        """Accept a person's word that places are as believed, and ignore them until they look that way again."""
+        """Accept a person's word that places are as believed, and ignore them until they look that way again.
+
+        Places that show another look are judged with it, as the table was judged before.
+        """
         if not self.belief:
             raise CorrectionError("the board is not set up yet; say what stands where instead")
         entries.check_places(self._game, self.belief[0], command.places)
-        self._belief = self._belief.with_places_confirmed(command.places)
-        event = events.overrule_event(command.places, command.by, self._announcer.time_s)
+        looks = entries.looks_told(self._game, self.belief[0], command)
+        self._belief = self._belief.with_places_confirmed(command.places, looks)
+        event = events.overrule_event(command.places, looks, command.by, self._announcer.time_s)
         self._log.append(event)
+        if looks and self._view.was_declared:
+            self._view.press_waits = True
         self._show_override(self._announcer.waiting(self.belief[0]))
         return str(event.data["sentence"])
 

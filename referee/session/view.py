@@ -230,6 +230,11 @@ class TableView(Generic[StateT, TurnT]):
         # This runs at every frame, so compare the newest reading first, which is cheap.
         return not view.newest_in_sight <= self._judged_in_sight and not view.in_sight <= self._judged_in_sight
 
+    @property
+    def was_declared(self) -> bool:
+        """Whether the table at rest was last judged because somebody ended the turn."""
+        return self._judged is not None and self._judged[1] is Trigger.DECLARED
+
     def judge_again(self) -> None:
         """Have the table judged again even if nothing has changed."""
         self._judged = None

@@ -17,7 +17,7 @@ from common.phrases import Phrase, as_sentence, capitalized, with_minus
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
 from engine.errors import EngineError
-from engine.values import Outcome, OutcomeKind, Player
+from engine.values import EMPTY, LookName, Outcome, OutcomeKind, Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
@@ -27,7 +27,7 @@ from referee.naming import Names, as_name, is_program
 from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move, shown_to
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.devices import Claim
-from referee.web.drawing.small import draw_choices, draw_stack_sides
+from referee.web.drawing.small import draw_choices, draw_look, draw_stack_sides
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
 
@@ -75,7 +75,8 @@ class VerdictDocument(Document):
 
     ``candidates`` are the turns, in notation, from which a person is asked to choose, ``candidate_words`` describe
     them, ``candidate_players`` are the player of each (empty if they are rolls), and ``candidate_drawings`` small SVG
-    elements of the table after each (empty if it can't be played), for the page alone.
+    elements of the table after each (empty if it can't be played), for the page alone. So are ``looks``: what a single
+    place in question may show, in words and drawn; first what is believed, and none if nothing else is likely.
     """
 
     kind: str
@@ -87,6 +88,7 @@ class VerdictDocument(Document):
     candidate_words: tuple[str, ...]
     candidate_players: tuple[str, ...]
     candidate_drawings: tuple[str, ...] = Field(exclude=True)
+    looks: tuple[tuple[str, str, str], ...] = Field(exclude=True)
     evidence: int | None
 
 
@@ -603,6 +605,7 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, sa
         candidate_words=_candidate_words(game, verdict, snapshot, say),
         candidate_players=verdict.candidate_players,
         candidate_drawings=_candidate_drawings(game, verdict, snapshot, say),
+        looks=_looks(game, verdict, snapshot, say),
         evidence=snapshot.evidence,
     )
 
@@ -610,6 +613,22 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, sa
 def _candidate_drawings(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:
     players = verdict.candidate_players or ("",) * len(verdict.candidates)
     return tuple(draw_choices(game, snapshot.states, zip(verdict.candidates, players, strict=True), say))
+
+
+def _looks(
+    game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say
+) -> tuple[tuple[LookName, str, str], ...]:
+    place = verdict.places[0] if len(verdict.places) == 1 and snapshot.states else None
+    believed = game.table.appearance(snapshot.states[0]) if place else {}
+    if place is None or place not in believed:
+        return ()
+    # Ink does not vanish.
+    lifted = () if game.has_sheets else (EMPTY,)
+    seen = [look for look in (verdict.seen.get(place), *verdict.likely, *lifted) if look in game.looks]
+    looks = list(dict.fromkeys((believed[place], *seen)))[:_MOST_LOOKS]
+    named = {look: look for look in game.looks}
+    drawn = [(look, say(named[look]), draw_look(game, look, say, place=place)) for look in looks]
+    return tuple(drawn) if len(drawn) > 1 else ()
 
 
 def _candidate_words(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:

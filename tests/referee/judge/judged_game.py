@@ -65,5 +65,5 @@ class JudgedGame:
             self.context, self.all_believed, states, places, unchanged=unchanged, undone=undone
         )
 
-    def overrule(self, places: Sequence[Place]) -> None:
-        self.all_believed = self.all_believed.with_places_confirmed(places)
+    def overrule(self, places: Sequence[Place], looks: Mapping[Place, str] | None = None) -> None:
+        self.all_believed = self.all_believed.with_places_confirmed(places, looks)

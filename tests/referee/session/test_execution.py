@@ -358,6 +358,43 @@ def test_an_overruled_fault_is_not_named_again_after_a_restart(table: Any, on: A
     assert again.lamp.moods[-1] is Mood.WAITING
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_what_a_person_sees_on_a_square_is_played_with_the_press_before_it(
+    table: Any, on: Any, start: Any, restarts: bool
+) -> None:
+    turn, after = on.play(start="c1", top="hoops")
+    place = turn.places[-1]
+    unclear = {"overrides": {place: {after[place]: 0.45, start[place]: 0.5}}}
+    on.show(after, 2, **unclear)
+    assert on.service.shown.places == (place,)
+    reply = on.tell(Overrule((place,), "Ann", {place: after[place]}))
+    assert reply == Reply(f"On a person's word, taken to be correct: {place} ({after[place]}).")
+    if restarts:
+        on = table(on.journal)
+        on.service.start()
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 3, **unclear))
+    assert on.game.table.appearance(on.service.belief[0]) == after
+    assert on.show(after, 3, **unclear) == []
+
+
+def test_what_a_person_sees_counts_as_declared_if_a_press_had_been_judged(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.BUTTON)
+    turn, after = on.play(start="c1", top="hoops")
+    place = turn.places[-1]
+    unclear = {"overrides": {place: {after[place]: 0.45, start[place]: 0.5}}}
+    on.show(after, 2, **unclear)
+    on.tell(Press(ButtonRole.END_TURN))
+    assert on.service.shown.kind is VerdictKind.AMBIGUOUS
+    on.tell(Overrule((place,), "Ann", {place: after[place]}))
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2, **unclear))
+
+
+def test_a_look_is_refused_for_a_square_that_is_not_named_or_if_no_piece_looks_so(on: Any) -> None:
+    assert on.tell(Overrule(("c1",), "Ann", {"e1": "empty"})).refused
+    assert "does not occur" in on.tell(Overrule(("c1",), "Ann", {"c1": "a coin"})).words
+    assert on.kinds() == ["new game", "set up"]
+
+
 def test_only_squares_of_a_game_under_way_can_be_overruled(table: Any, on: Any, start: Any) -> None:
     early = table()
     early.service.start()

@@ -241,6 +241,7 @@ GIVEN: list[tuple[dict[str, Any], Command]] = [
     ({"command": "agreed draw"}, AgreedDraw("Ben")),
     ({"command": "take back"}, TakeBack("Ben")),
     ({"command": "overrule", "places": ["c3"]}, Overrule(("c3",), "Ben")),
+    ({"command": "overrule", "places": ["c3"], "looks": {"c3": "x"}}, Overrule(("c3",), "Ben", {"c3": "x"})),
     ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),
     ({"command": "pause clock", "resume": True}, PauseClock("Ben", resume=True)),
     ({"command": "press", "role": "hint"}, Press(ButtonRole.HINT, "Ben")),

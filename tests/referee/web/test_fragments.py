@@ -58,6 +58,61 @@ def test_each_part_is_one_element_with_its_name_and_the_page_has_them_all(name: 
     assert "board" not in table
 
 
+ASKED = [
+    ("number-drop", "p1.c3", "digit 5", ["As drawn: nothing", "Digit 5", "Digit 6"]),
+    ("blokus-dice", "p1.a1", "red", ["As drawn: nothing", "Red"]),
+    ("deblockle", "g4", "gold block, x up", ["As drawn: nothing", "Gold block, x up"]),
+    ("deblockle", "c1", "empty", ["As drawn: gold block, star up", "Nothing"]),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "look", "words"), ASKED)
+def test_a_question_about_one_square_is_answered_by_what_stands_there(
+    name: str, place: str, look: str, words: list[str]
+) -> None:
+    port = port_of(name)
+    believed = port.game.table.appearance(snapshot_of(port.game).states[0])
+    kinds = (VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL, VerdictKind.CANNOT_SEE)
+    for number, kind in enumerate(kinds, 1):
+        likely = [each for each in ("digit 6",) if each in port.game.looks]
+        verdict = Verdict(
+            kind, "What is it?", 0.0, 0, places=(place,), seen={place: look}, likely=(believed[place], *likely)
+        )
+        port.snapshots(snapshot_of(port.game, number, verdict=verdict))
+        markup = screen(port, ["verdict"])()[1]["verdict"]
+        forms = [form for form in re.findall("<form.*?</form>", markup, flags=re.S) if 'value="overrule"' in form]
+        assert all("<svg" in form and f'name="places" value="{place}"' in form for form in forms)
+        said = [re.findall(r'name="looks\.([^"]*)" value="([^"]*)"', form) for form in forms]
+        assert said[:2] == [[], [(place, look)]]
+        assert [words_of(form) for form in forms] == words
+
+
+def words_of(form: str) -> str:
+    """The words on the button of a form."""
+    button = re.sub(r"<svg.*?</svg>", "", form, flags=re.S).partition("<button")[2].partition(">")[2]
+    return " ".join(re.sub(r"<[^>]*>", " ", button).split())
+
+
+def test_the_answers_are_in_the_language_of_the_page() -> None:
+    port = port_of("number-drop")
+    verdict = Verdict(VerdictKind.AMBIGUOUS, "?", 0.0, 0, places=("p1.c3",), seen={"p1.c3": "digit 5"})
+    port.snapshots(snapshot_of(port.game, verdict=verdict))
+    page = client_of(port).get("/", headers={"Accept-Language": "de"}).text
+    assert [
+        words_of(form) for form in re.findall("<form.*?</form>", page, flags=re.S) if 'value="overrule"' in form
+    ] == [
+        "Wie gezeichnet: nichts",
+        "Ziffer 5",
+    ]
+
+
+def test_a_square_that_can_show_nothing_else_is_only_confirmed() -> None:
+    port = port_of("number-drop")
+    verdict = Verdict(VerdictKind.CANNOT_SEE, "A hand is there.", 0.0, 0, places=("p1.c3",))
+    port.snapshots(snapshot_of(port.game, verdict=verdict))
+    assert "It is as drawn here" in screen(port, ["verdict"])()[1]["verdict"]
+
+
 def test_only_what_has_changed_is_sent() -> None:
     port = port_of()
     start = snapshot_of(port.game, clock=None)

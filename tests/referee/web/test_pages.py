@@ -279,6 +279,7 @@ def test_empty_fields_are_no_part_of_a_command() -> None:
     ("fields", "command"),
     [
         ({"players": ["x"], "players.gold": ["y"]}, {"players": {"gold": "y"}}),
+        ({"places": ["p1.c3"], "looks.p1.c3": ["digit 1"]}, {"places": ["p1.c3"], "looks": {"p1.c3": "digit 1"}}),
         (
             {"command": ["correct"], "looks": ["a"], "place": ["c3"], "look": ["empty"]},
             {"command": "correct", "looks": {"c3": "empty"}},
