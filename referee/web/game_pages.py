@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -11,9 +12,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from common.phrases import Phrase
-from engine.registry import load
+from engine.registry import games, load
 from referee.hints.chances import has_chances
 from referee.journal.events import EventKind
+from referee.languages import Say, sentences
+from referee.naming import Names
 from referee.web.access import Role
 from referee.web.api import PageServices
 from referee.web.documents import EventDocument
@@ -48,6 +51,12 @@ def rows_of(events: Iterable[EventDocument]) -> tuple[Row, ...]:
     return (*rows, *map(Row, within))
 
 
+def _telling(name: str, language: str) -> Say:
+    """Return the function that says a sentence about any game of this name, without the names of players."""
+    say = sentences(language)
+    return Names.on_screen(load(name), {}).telling(say) if name in games() else say
+
+
 class GamePages:
     """The pages of the games in a running referee's journal."""
 
@@ -71,7 +80,11 @@ class GamePages:
         language = language_of(request)
         history = await run_in_threadpool(self._history.of_game, _number(request, "game"), language)
         rows = rows_of(history.events)
-        words = {"history": history, "rows": rows, "picture_words": lambda name: picture_words(name, language)}
+        words = {
+            "history": history,
+            "rows": rows,
+            "picture_words": partial(picture_words, language=language, tell=_telling(history.game, language)),
+        }
         return page(request, "history", {"game": load(history.game), **words})
 
     async def _position(self, request: Request) -> Response:
@@ -84,12 +97,15 @@ class GamePages:
         before = film[max(at - is_shown, 0) : at + (not is_shown)]
         words: dict[str, Any] = {"position": position, "at": max(at, 0)}
         words |= {"before": before[:1], "after": film[at + 1 : at + 2]}
-        words |= {"pictures": [(name, picture_words(name, language)) for name in position.event.evidence]}
+        tell = _telling(position.table.game.name, language)
+        words |= {"pictures": [(name, picture_words(name, language, tell)) for name in position.event.evidence]}
         return page(request, "position", {"game": load(position.table.game.name), **words})
 
     async def _games(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._history.games)
-        return page(request, "games", {"game": self._game, "games": kept.games})
+        language = language_of(request)
+        sides = {one.number: [_telling(one.name, language)(side) for side in one.winners] for one in kept.games}
+        return page(request, "games", {"game": self._game, "games": kept.games, "winning_sides": sides})
 
     async def _one(self, request: Request) -> Response:
         """Show how a game ended, or how it stands, and its chances if they are asked for."""

@@ -16,6 +16,7 @@ from engine.support.players import who_plays
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, Question
 from referee.hints.chances import ChanceFinder, Chances, largest_swings, played_turns
+from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import GameSpan, read_journal
@@ -25,6 +26,7 @@ from referee.web.game_pages import rows_of
 from referee.web.history import History
 from tests.games.known import known_of
 from tests.referee.by_text import by_text
+from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of
 
 HTML = {"accept": "text/html"}
@@ -372,3 +374,26 @@ def test_games_with_points_have_no_chances_and_say_why(tmp_path: Path) -> None:
     page = client_of(port_of("number-drop", journal=path)).get("/games/1?chances=yes", headers=HTML).text
     assert "reckon the final score, not who wins" in page
     assert "data-working" not in page
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "won by Player 2"), ("de", "gewonnen: Spieler 2")])
+def test_a_winner_without_a_name_is_a_player_with_a_number(tmp_path: Path, language: str, said: str) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": "number-drop", "options": {}}))
+        journal.append(Event(EventKind.END, {"winner": "p2", "reason": "p1 resigned"}))
+    page = client_of(port_of(journal=path)).get("/games", headers={**HTML, "Accept-Language": language}).text
+    assert said in page
+
+
+def test_a_picture_in_a_game_of_sheets_names_whose_square_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": "number-drop", "options": {}}))
+        told = Event(EventKind.QUESTION, {"sentence": "What is it?"})
+        number = journal.append(told, [Evidence("before-p1.d3", "image/png", b"png")])
+    client = client_of(port_of(journal=path))
+    for address in ("/history", f"/history/{number}"):
+        page = client.get(address, headers={**HTML, "Accept-Language": "de"}).text
+        assert "d3 von Spieler 1 vorher" in page
+        assert ">p1.d3" not in page
