@@ -315,17 +315,16 @@ class Belief(Generic[StateT, TurnT]):
 
         Those in ``looks`` show that look instead, which counts as certain until they look different.
         """
-        told = dict(looks or {})
-        override = self.override.without(told)
-        return replace(
-            self,
-            set_aside=(self.set_aside | frozenset(places)) - told.keys(),
-            override=replace(override, told={**override.told, **told}),
-            # What the judge asked is answered, so a press that is judged again confirms nothing else.
-            conversation=replace(self.conversation, asked_about=None, asked_disputes=frozenset())
-            if told
-            else self.conversation,
-        )
+        told, said = dict(looks or {}), frozenset(places)
+        # The latest word on a place counts.
+        override = self.override.without(told.keys() | (said & self.override.told.keys()))
+        override = replace(override, told={**override.told, **told})
+        confirmed = replace(self, set_aside=(self.set_aside | said) - told.keys(), override=override)
+        if not told:
+            return confirmed
+        # What the judge asked is answered, so a press that is judged again confirms nothing else.
+        answered = replace(self.conversation, asked_about=None, asked_disputes=frozenset())
+        return replace(confirmed, conversation=answered)
 
 
 def override_belief(

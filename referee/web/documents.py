@@ -353,6 +353,10 @@ _FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/:;,()'\"]+/)+(?=[^\s/])")
 """The folders of an absolute path, before the file's name."""
 
 
+ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
+"""The verdicts that a person may answer with what stands there."""
+_MOST_LOOKS = 4
+"""Answers to a question about one place: more would be a palette."""
 _IN_PARTS = {"board", "lights", "players", "last_turn", "scores"}
 """The fields of a table that a page shows only by its rendered parts."""
 
@@ -618,17 +622,17 @@ def _candidate_drawings(game: Game[Any, Any], verdict: Verdict, snapshot: TableS
 def _looks(
     game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say
 ) -> tuple[tuple[LookName, str, str], ...]:
-    place = verdict.places[0] if len(verdict.places) == 1 and snapshot.states else None
-    believed = game.table.appearance(snapshot.states[0]) if place else {}
-    if place is None or place not in believed:
+    place = verdict.places[0] if len(verdict.places) == 1 and verdict.kind.value in ASKING else None
+    if place not in game.places or not snapshot.states or snapshot.start:
         return ()
-    # Ink does not vanish.
-    lifted = () if game.has_sheets else (EMPTY,)
-    seen = [look for look in (verdict.seen.get(place), *verdict.likely, *lifted) if look in game.looks]
-    looks = list(dict.fromkeys((believed[place], *seen)))[:_MOST_LOOKS]
+    believed, read = game.table.appearance(snapshot.states[0])[place], verdict.seen.get(place)
+    # Ink does not vanish, and what breaks a rule would break it again.
+    others = (read, *verdict.likely, *(() if game.has_sheets else (EMPTY,)))
+    wrong = read if verdict.kind is VerdictKind.ILLEGAL else None
+    looks = dict.fromkeys((believed, *(look for look in others if look in game.looks and look != wrong)))
     named = {look: look for look in game.looks}
     drawn = [(look, say(named[look]), draw_look(game, look, say, place=place)) for look in looks]
-    return tuple(drawn) if len(drawn) > 1 else ()
+    return tuple(drawn[:_MOST_LOOKS]) if len(drawn) > 1 else ()
 
 
 def _candidate_words(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:

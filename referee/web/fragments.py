@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -11,20 +11,20 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from common.phrases import capitalized
+from engine.values import EMPTY
 from referee.clocks import clock_text
 from referee.judge.verdict import VerdictKind
 from referee.languages import Say
 from referee.session.feed import Deed
 from referee.session.table_port import TablePort
 from referee.web.access import PageSession, Role
-from referee.web.documents import Rendered, TableDocument, VerdictDocument
+from referee.web.documents import ASKING, Rendered, TableDocument, VerdictDocument
 from referee.web.history import History
 from referee.web.languages import templates, translations
 
 PARTS = ("next", "players", "board", "over", "verdict", "offer", "hint", "actions", "whose_phone", "standing")
 """The parts of the table's page. Each is a template ``table/NAME.html``, of one element whose id is the name."""
-_ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
-"""The verdicts that a person may answer with "it is as drawn here"."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class TableParts:
             "may_own": session.role >= Role.OWN,
             "here": "/",
             "kinds": kind_names(language),
-            "asking": _ASKING,
+            "asking": ASKING,
             "sentence": sentence,
             "remedy": remedy,
             "answers": [] if verdict is None else _answers(verdict, language),
@@ -147,7 +147,23 @@ class PartsSent:
 
 
 def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, str, Mapping[str, str]]]:
-    """Return the turns or rolls to choose from: each in words and drawn, with the fields of its command."""
+    """Return what to choose from, turns or rolls and looks: each in words and drawn, with its command's fields."""
+    return [*_candidates(verdict, language), *_looks(verdict, language)]
+
+
+def _looks(verdict: VerdictDocument, language: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    gettext = translations(language).gettext
+    # Where turns are the question, only what is drawn already is none of them.
+    for look, named, drawn in verdict.looks[:1] if verdict.candidates else verdict.looks:
+        fields = {"command": "overrule", "places": verdict.places[0]}
+        said = gettext("nothing") if look == EMPTY else named
+        if look == verdict.looks[0][0]:
+            yield gettext("As drawn: %(look)s") % {"look": said}, drawn, fields
+        else:
+            yield capitalized(said), drawn, {**fields, f"looks.{verdict.places[0]}": look}
+
+
+def _candidates(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, str, Mapping[str, str]]]:
     if not verdict.candidate_players:
         show = translations(language).gettext("The dice show %(faces)s.")
         faces = [text.replace(",", ", ").replace("*", "★") for text in verdict.candidates]

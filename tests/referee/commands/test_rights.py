@@ -75,7 +75,10 @@ BLACK_TO_MOVE: list[tuple[Command, Command, Command, Command]] = [
     (OfferDraw(player="black"), OfferDraw(player="black"), REFUSED, OfferDraw(player="black")),
     (Answer(True), Answer(True, player="black"), Answer(True, player="white"), Answer(True, player="white")),
     (Answer(True, player="black"), Answer(True, player="black"), REFUSED, Answer(True, player="black")),
-    *((each, each, each, each) for each in (Correct(to_move="white"), Overrule(("a1",)), PauseClock(), SameAgain())),
+    *(
+        (each, each, each, each)
+        for each in (Correct(to_move="white"), Overrule(("a1",), "", {"a1": "empty"}), PauseClock(), SameAgain())
+    ),
 ]
 
 

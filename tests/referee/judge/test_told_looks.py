@@ -8,7 +8,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge.belief import Override
+from referee.judge.belief import Belief, Override
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
@@ -77,6 +77,15 @@ def test_a_look_that_no_rule_allows_is_named_as_a_fault() -> None:
     assert judged.consider(ghost, Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
     judged.overrule(["g4"], {})
     assert judged.consider(ghost, Trigger.RESTED).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def test_the_latest_word_on_a_place_counts() -> None:
+    told: Belief[Any, Any] = Belief.of(()).with_places_confirmed(["c3"], {"c3": "red"}).with_places_confirmed(["d3"])
+    assert (told.override.told, told.set_aside) == ({"c3": "red"}, {"d3"})
+    other = told.with_places_confirmed(["c3"], {"c3": "blue"})
+    assert (other.override.told, other.set_aside) == ({"c3": "blue"}, {"d3"})
+    drawn_so = other.with_places_confirmed(["c3"])
+    assert (drawn_so.override, drawn_so.set_aside) == (Override(), {"c3", "d3"})
 
 
 def test_a_word_holds_until_the_place_looks_different() -> None:

@@ -375,6 +375,9 @@ def test_what_a_person_sees_on_a_square_is_played_with_the_press_before_it(
     assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 3, **unclear))
     assert on.game.table.appearance(on.service.belief[0]) == after
     assert on.show(after, 3, **unclear) == []
+    again = table(on.journal)
+    again.service.start()
+    assert again.service.belief == on.service.belief
 
 
 def test_what_a_person_sees_counts_as_declared_if_a_press_had_been_judged(table_set_up: Any, start: Any) -> None:

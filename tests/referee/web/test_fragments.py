@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +73,43 @@ def test_a_question_about_one_square_is_answered_by_what_stands_there(
 ) -> None:
     port = port_of(name)
     believed = port.game.table.appearance(snapshot_of(port.game).states[0])
-    kinds = (VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL, VerdictKind.CANNOT_SEE)
-    for number, kind in enumerate(kinds, 1):
-        likely = [each for each in ("digit 6",) if each in port.game.looks]
-        verdict = Verdict(
-            kind, "What is it?", 0.0, 0, places=(place,), seen={place: look}, likely=(believed[place], *likely)
-        )
-        port.snapshots(snapshot_of(port.game, number, verdict=verdict))
-        markup = screen(port, ["verdict"])()[1]["verdict"]
-        forms = [form for form in re.findall("<form.*?</form>", markup, flags=re.S) if 'value="overrule"' in form]
+    likely = (believed[place], *(each for each in ("digit 6",) if each in port.game.looks))
+    for number, kind in enumerate((VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE), 1):
+        forms = overruling(port, number, Verdict(kind, "?", 0.0, 0, places=(place,), seen={place: look}, likely=likely))
         assert all("<svg" in form and f'name="places" value="{place}"' in form for form in forms)
         said = [re.findall(r'name="looks\.([^"]*)" value="([^"]*)"', form) for form in forms]
         assert said[:2] == [[], [(place, look)]]
         assert [words_of(form) for form in forms] == words
+
+
+def test_what_breaks_a_rule_is_no_answer_to_what_stands_there() -> None:
+    port = port_of("deblockle")
+    read, other = "gold block, x up", "gold block, star up"
+    one = Verdict(VerdictKind.ILLEGAL, "?", 0.0, 0, places=("g4",), seen={"g4": read}, likely=(read,))
+    assert [words_of(form) for form in overruling(port, 1, one)] == ["It is as drawn here"]
+    doubted = overruling(port, 2, replace(one, likely=(read, other)))
+    assert [words_of(form) for form in doubted] == ["As drawn: nothing", "Gold block, star up"]
+
+
+def test_several_squares_are_confirmed_together_and_a_turn_to_choose_leaves_only_what_is_drawn() -> None:
+    port = port_of("deblockle")
+    seen = {"c1": "empty", "c2": "gold block, x up"}
+    several = Verdict(VerdictKind.AMBIGUOUS, "?", 0.0, 0, places=("c1", "c2"), seen=seen)
+    (form,) = overruling(port, 1, several)
+    assert words_of(form) == "It is as drawn here"
+    assert re.findall(r'name="places" value="([^"]*)"', form) == ["c1", "c2"]
+    state = snapshot_of(port.game).states[0]
+    turns = tuple(islice(port.game.rules.legal_turns(state), 2))
+    texts, players = tuple(map(port.game.notation.format_turn, turns)), tuple(turn.player for turn in turns)
+    choice = replace(several, places=("c1",), candidates=texts, candidate_players=players)
+    assert [words_of(form) for form in overruling(port, 2, choice)] == ["As drawn: gold block, star up"]
+
+
+def overruling(port: Any, number: int, verdict: Verdict) -> list[str]:
+    """The forms of the verdict's panel that say what stands on its squares."""
+    port.snapshots(snapshot_of(port.game, number, verdict=verdict))
+    markup = screen(port, ["verdict"])()[1]["verdict"]
+    return [form for form in re.findall("<form.*?</form>", markup, flags=re.S) if 'value="overrule"' in form]
 
 
 def words_of(form: str) -> str:
@@ -107,10 +132,8 @@ def test_the_answers_are_in_the_language_of_the_page() -> None:
 
 
 def test_a_square_that_can_show_nothing_else_is_only_confirmed() -> None:
-    port = port_of("number-drop")
     verdict = Verdict(VerdictKind.CANNOT_SEE, "A hand is there.", 0.0, 0, places=("p1.c3",))
-    port.snapshots(snapshot_of(port.game, verdict=verdict))
-    assert "It is as drawn here" in screen(port, ["verdict"])()[1]["verdict"]
+    assert [words_of(form) for form in overruling(port_of("number-drop"), 1, verdict)] == ["It is as drawn here"]
 
 
 def test_only_what_has_changed_is_sent() -> None:

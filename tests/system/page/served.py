@@ -66,13 +66,14 @@ class Camera:
 
 
 class GlimpseReader:
-    """A fake reader of given looks; its crops show how often it has read."""
+    """A fake reader of given looks, and of places in doubt: how likely each look is. Crops show how often it read."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
         self.looks = dict(looks)
+        self.doubts: Mapping[str, Mapping[str, float]] = {}
 
     def read(self, frame: Frame) -> Reading:
-        seen = {place: PlaceReading({look: 1.0}) for place, look in self.looks.items()}
+        seen = {place: PlaceReading(self.doubts.get(place, {look: 1.0})) for place, look in self.looks.items()}
         return Reading(frame.sequence, frame.time_s, seen)
 
     def crop(self, frame: Frame, place: str) -> Image:

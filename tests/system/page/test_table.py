@@ -21,10 +21,14 @@ from referee.commands.values import Correct, EnterTurn, NewGame
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.web.access import Role
 from tests.guard import GUARD_S
+from tests.system.page.playing import described, journal_of, standing
 from tests.system.page.served import page_of, pair, paired_page_of, served, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 OPTIONS: dict[str, dict[str, OptionValue]] = {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
+
+UNCLEAR = {"c1": {"gold block, star up": 0.1, "gold block, x up": 0.8, "gold block, hoops up": 0.1}}
+"""What stands as believed, what no turn could have put there, and what one turn did."""
 
 
 @pytest.mark.parametrize("name", games())
@@ -146,6 +150,59 @@ def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visi
         expect(page.get_by_role("button", name="The dice show 1, 2, 3, 5, T.")).to_be_visible()
         assert page.locator("#verdict [name=command]").input_value() == "roll"
         assert page.locator("#verdict [name=player]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "look"),
+    [
+        ("As drawn: gold block, star up", "unchanged", "gold block, star up"),
+        ("Gold block, hoops up", "accepted", "gold block, hoops up"),
+        ("Gold block, x up", "illegal", "gold block, star up"),
+        ("Nothing", "illegal", "gold block, star up"),
+    ],
+)
+def test_each_answer_about_a_square_is_what_the_same_table_is_judged_with(
+    tmp_path: Path, visit: Any, answer: str, kind: str, look: str
+) -> None:
+    with served("deblockle", tmp_path) as (running, address):
+        page, other = (visit(address, viewport={"width": 360, "height": 740}) for _ in range(2))
+        running.reader.doubts = UNCLEAR
+        running.end_turn()
+        for each in (page, other):
+            expect(each.locator("#verdict button.look")).to_have_count(4)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for button in page.locator("#verdict button.look").all():
+            box = button.bounding_box()
+            assert min(box["width"], box["height"]) >= 44
+            assert box["y"] + box["height"] <= 740
+        page.get_by_role("button", name=answer, exact=True).click()
+        expect(page.locator("#verdict")).to_be_hidden()
+        running.end_turn()
+        newest = running.snapshots.newest
+        assert newest is not None
+        assert newest.snapshot.verdict is not None
+        assert newest.snapshot.verdict.kind.value == kind
+        assert newest.snapshot.appearance["c1"] == look
+        expect(page.locator("#board desc")).to_contain_text(f"c1 {look}")
+        assert standing(running.game, journal_of(tmp_path, running.game).states[0]) == described(page)
+        expect(other.locator("#verdict button.look")).not_to_have_count(4)
+
+
+def test_of_two_phones_that_answer_the_same_question_the_first_counts(tmp_path: Path, visit: Any) -> None:
+    with served("deblockle", tmp_path) as (running, address):
+        # Without scripts a phone shows the question that it has loaded.
+        pages = [visit(address, java_script_enabled=False) for _ in range(2)]
+        running.reader.doubts = UNCLEAR
+        running.end_turn()
+        for page in pages:
+            page.reload()
+        pages[0].get_by_role("button", name="Gold block, hoops up").click()
+        pages[1].get_by_role("button", name="As drawn: gold block, star up").click()
+        expect(pages[1].locator("body")).to_contain_text("The table has changed meanwhile.")
+        running.end_turn()
+        newest = running.snapshots.newest
+        assert newest is not None
+        assert newest.snapshot.appearance["c1"] == "gold block, hoops up"
 
 
 def test_squares_and_pieces_are_tapped_undone_and_corrected(diaballik: Any, visit: Any) -> None:
