@@ -1,18 +1,19 @@
 """Text that others wrote: what is accepted as one line, and what a terminal, a log or a page may show of any text.
 
-Control characters and those that turn the direction of writing are commands to whatever shows them.
+Control characters and those that turn the direction of writing are commands to whatever shows them, and no drawing or
+other XML may contain U+FFFE or U+FFFF.
 """
 
 import io
 import sys
 from typing import TextIO
 
-NOT_IN_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+NOT_IN_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff"
 """What no name or remark may contain, as a class of characters for ``re`` and pydantic."""
 ONE_LINE = rf"^[^{NOT_IN_A_LINE}]*$"
 """The pattern of a name or remark that is accepted."""
 
-_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFFFE, 0xFFFF)
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 # Undecodable bytes become surrogates, which reach the terminal as those bytes; other surrogates can't be written.
 _SURROGATES, _SHOWN_BYTES = range(0xD800, 0xE000), range(0xDCA0, 0xDD00)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.phrases import as_sentence
+from common.shown_text import is_one_line
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import OptionValue
@@ -96,6 +97,10 @@ class NewGamePage:
     async def _begin(self, request: Request) -> Response:
         """Begin the game; if that is refused, show the form again as it was filled in, and why at its field."""
         fields = await form_fields(request)
+        if not all(map(is_one_line, fields.get("player", ()))):
+            gettext = translations(language_of(request)).gettext
+            said = gettext("A name has a sign that can't be shown. Type it again without that sign.")
+            return await self._page(request, fields, said, "player", 422)
         choice = await run_in_threadpool(self._chosen, fields.get("game", [""])[-1])
         evenings = await run_in_threadpool(self._evenings, choice.game)
         command = command_of(choice.game, choice.options, evenings, fields)

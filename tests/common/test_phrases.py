@@ -254,7 +254,7 @@ def test_a_phrase_with_a_part_too_few_is_noticed() -> None:
 
 # What others wrote is shown and accepted without commands to a terminal.
 
-CONTROLS = [*map(chr, (*range(0x0A), *range(0x0B, 0x20), *range(0x7F, 0xA0))), *"\u202a\u202e\u2066\u2069"]
+CONTROLS = [*map(chr, (*range(0x0A), *range(0x0B, 0x20), *range(0x7F, 0xA0))), *"\u202a\u202e\u2066\u2069\ufffe\uffff"]
 
 
 class Named(BaseModel):

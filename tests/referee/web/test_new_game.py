@@ -120,6 +120,16 @@ def send(client: TestClient, **fields: Any) -> Any:
     return client.post("/new", data={**hidden, **fields})
 
 
+def test_a_name_that_no_drawing_may_contain_is_refused_at_its_field() -> None:
+    told: list[Any] = []
+    client, carried_out = page_with(told)
+    with carried_out:
+        reply = send(client, player=["Anna\ufffe", "Ben"])
+    assert (reply.status_code, told) == (422, [])
+    assert re.search(r'id="refused"[^>]*>A name has a sign that can&#39;t be shown', reply.text)
+    assert 'aria-describedby="refused"' in reply.text
+
+
 def test_a_game_is_begun_by_a_plain_form() -> None:
     told: list[Any] = []
     client, carried_out = page_with(told)
