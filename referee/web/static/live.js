@@ -94,11 +94,8 @@ export function follow() {
     const answer = await fetch("/api/session", { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
     if (answer === null) lose();
     else if (answer.status !== 401) open();
-    else {
-      // This device was unpaired; the pairing page says what to do.
-      keep("table", null);
-      location.assign("/pair");
-    }
+    // This device was unpaired; the pairing page says what to do.
+    else location.assign("/pair");
   };
   open();
   addEventListener("offline", lose);

@@ -5,6 +5,7 @@ import { sendCommands } from "./commands.js";
 import { chooseSquares } from "./correct.js";
 import { offerTurns } from "./enter.js";
 import { keepFocus } from "./focus.js";
+import { keep } from "./kept.js";
 import { follow } from "./live.js";
 import { movePieces } from "./moving.js";
 import { sendPictures } from "./picture.js";
@@ -38,8 +39,9 @@ if (view === "enter") offerTurns();
 if (view === "position") stepThrough();
 if (view === "game") awaitWork();
 sendPictures();
-// Who isn't paired has nothing to follow, and a page that only says something stays.
-if (view !== "pair" && view !== "words") follow();
+// Who isn't paired keeps nothing of the table and has nothing to follow, and a page that only says something stays.
+if (view === "pair") keep("table", null);
+else if (view !== "words") follow();
 navigator.serviceWorker?.register("/service-worker.js").catch(() => {
   // Over plain HTTP a browser has none; the page is as good, but shows nothing of ours while away.
 });

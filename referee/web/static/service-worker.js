@@ -1,6 +1,8 @@
 // While the referee is away the table opens as it was seen last; all else comes from the referee itself.
 // Above this the referee writes KEPT: the addresses of the files that the table needs, which change with their content.
 const STORE = `offline ${KEPT[0]}`;
+// The screen on the wall has a page of its own.
+const TABLES = ["/", "/?view=wall"];
 
 self.addEventListener("install", (event) => {
   const store = async () => (await caches.open(STORE)).addAll(["/offline", ...KEPT]);
@@ -17,17 +19,22 @@ self.addEventListener("activate", (event) => {
 });
 
 async function opened(request) {
-  const { pathname } = new URL(request.url);
+  const { pathname, search } = new URL(request.url);
   const store = await caches.open(STORE);
   try {
     const answer = await fetch(request);
-    if (answer.ok && ["/", "/offline"].includes(pathname)) await store.put(pathname, answer.clone());
+    if (answer.ok && [...TABLES, "/offline"].includes(pathname + search)) await store.put(request.url, answer.clone());
     // A device that was unpaired keeps nothing of the table.
-    if (pathname === "/" && answer.type === "opaqueredirect") await store.delete("/");
+    if (pathname === "/pair") await Promise.all(TABLES.map((table) => store.delete(table)));
     return answer;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return (await store.match(pathname)) ?? (await store.match("/offline")) ?? Response.error();
+    return (
+      (await store.match(request.url)) ??
+      (await store.match(pathname)) ??
+      (await store.match("/offline")) ??
+      Response.error()
+    );
   }
 }
 

@@ -350,6 +350,34 @@ def test_the_table_opens_without_a_network_and_catches_up(tmp_path: Path, visit:
             expect(page.locator("#last")).to_contain_text("Black moves c1 to c2")
 
 
+def test_without_a_network_the_wall_and_the_table_are_two_pages(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page, is_wall = visit(address), re.compile("wall")
+    kept_by_its_worker(page)
+    page.goto(f"{address}/?view=wall", wait_until="load")
+    page.context.set_offline(True)
+    page.goto(address, wait_until="load")
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.locator("body")).not_to_have_class(is_wall)
+    page.goto(f"{address}/?view=wall", wait_until="load")
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.locator("body")).to_have_class(is_wall)
+
+
+def test_a_phone_that_is_no_longer_paired_keeps_nothing_of_the_table(tmp_path: Path, visit: Any) -> None:
+    kept = "async () => [JSON.parse(localStorage.table ?? null) !== null, Boolean(await caches.match('/'))]"
+    with session("diaballik", tmp_path) as running, paired_page_of(running) as page:
+        phone = visit(page.address, is_paired=False)
+        pair(phone, page, Role.PLAY, "Ben")
+        kept_by_its_worker(phone)
+        phone.goto(f"{page.address}history", wait_until="load")
+        assert phone.evaluate(kept) == [True, True]
+        phone.context.clear_cookies()
+        phone.goto(f"{page.address}history", wait_until="load")
+        expect(phone.get_by_role("heading", level=1)).to_have_text("Pair this device")
+        assert phone.evaluate(kept) == [False, False]
+
+
 def test_a_silently_lost_network_is_noticed_by_the_silence(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address, service_workers="block")
