@@ -1,6 +1,6 @@
 """What a person may enter now: turns that are typed or tapped, announcements, and the dice of a roll."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from string import ascii_uppercase
 from typing import Any
@@ -13,6 +13,7 @@ from referee.commands.entries import before_roll
 from referee.languages import Say
 from referee.session.feed import TableSnapshot
 from referee.web.documents import Document
+from referee.web.drawing.pieces import shape_path
 
 MOST_TURNS = 150
 """The most turns suggested to a person who types one."""
@@ -79,13 +80,14 @@ class DiceDocument(Document):
     """The dice whose roll may be entered now, in the order of the roll's notation; empty if no roll may be entered.
 
     ``are_tiles`` means that tiles are drawn instead. ``is_read`` means that the camera read the roll, which may be
-    corrected.
+    corrected. ``shapes`` are the SVG paths of the faces that show one, within 84 by 44 units about the origin.
     """
 
     event_number: int
     dice: tuple[DieDocument, ...]
     are_tiles: bool = False
     is_read: bool = False
+    shapes: Mapping[str, str] = {}
 
 
 def turns_document(game: Game[Any, Any], snapshot: TableSnapshot, begins: str = "", say: Say = str) -> TurnsDocument:
@@ -166,8 +168,14 @@ def dice_document(
     shown = read.faces if read is not None and len(read.faces) == len(faces) else ("",) * len(faces)
     labels = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)
     dice = (DieDocument(name=n, faces=f, shown=s) for n, f, s in zip(labels, faces, shown, strict=True))
+    every = set().union(*faces)
+    shapes = {face: shape_path(shape, (0, 0), 20) for face, shape in game.shapes(state).items() if face in every}
     return DiceDocument(
-        event_number=snapshot.event_number, dice=tuple(dice), are_tiles=are_tiles, is_read=bool(before_seen)
+        event_number=snapshot.event_number,
+        dice=tuple(dice),
+        are_tiles=are_tiles,
+        is_read=bool(before_seen),
+        shapes=shapes,
     )
 
 

@@ -3,6 +3,7 @@ import { onTable } from "./live.js";
 import { word } from "./words.js";
 
 const STEPS = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 };
+const SVG = "http://www.w3.org/2000/svg";
 const signOf = (face) => (face === "*" ? "★" : face);
 
 export function rollByTapping() {
@@ -24,12 +25,14 @@ export function rollByTapping() {
     const told = areTiles ? "tiles" : "dice";
     part("told").textContent = isWhole ? word(told, { faces: faces.map(signOf).join(", ") }) : word(`tap ${told}`);
   };
-  const dieOf = ({ name, faces, shown: face }, at) => {
+  const dieOf = (shapes, { name, faces, shown: face }, at) => {
     const die = document.createElement("button");
     const [label, sign, unsaid] = ["small", "b", "span"].map((tag) => document.createElement(tag));
+    const [drawn, path] = ["svg", "path"].map((tag) => document.createElementNS(SVG, tag));
     const show = (now) => {
       die.dataset.face = now;
       sign.textContent = now ? signOf(now) : "?";
+      path.setAttribute("d", shapes[now] ?? "");
       unsaid.textContent = now ? "" : word("no face");
     };
     const turn = (step) => {
@@ -43,6 +46,12 @@ export function rollByTapping() {
     label.classList.toggle("unseen", !name);
     unsaid.className = "unseen";
     die.append(label, " ", sign, " ", unsaid);
+    if (faces.some((one) => one in shapes)) {
+      drawn.setAttribute("viewBox", "-42 -22 84 44");
+      drawn.setAttribute("aria-hidden", "true");
+      drawn.append(path);
+      die.append(drawn);
+    }
     die.addEventListener("click", () => turn(1));
     die.addEventListener("keydown", (event) => {
       if (!(event.key in STEPS)) return;
@@ -56,7 +65,7 @@ export function rollByTapping() {
     const number = ++asked;
     const answer = await fetch("/api/dice").catch(() => null);
     if (!answer?.ok || number !== asked) return;
-    const { dice, event_number: seen, are_tiles, is_read } = await answer.json();
+    const { dice, event_number: seen, are_tiles, is_read, shapes } = await answer.json();
     panel.hidden = !dice.length;
     form.elements.seen.value = seen;
     // What was tapped so far stays while the same dice are asked for.
@@ -66,7 +75,7 @@ export function rollByTapping() {
     areTiles = are_tiles;
     read = is_read ? dice.map((die) => die.shown).join() : "";
     panel.classList.toggle("read", is_read);
-    part("dice").replaceChildren(...dice.map(dieOf));
+    part("dice").replaceChildren(...dice.map((die, at) => dieOf(shapes, die, at)));
     tell();
   });
 }

@@ -239,8 +239,10 @@ def test_tiles_are_asked_for_by_their_slots_and_not_as_dice() -> None:
     document = client.get("/api/dice").json()
     assert document["are_tiles"]
     assert [die["name"] for die in document["dice"]] == ["A", "B", "C", "D", "E"]
+    assert document["shapes"].keys() == set(document["dice"][0]["faces"])
     words = client.get("/").text
     assert "Tap where you write." in words
     assert "Tap the piece you play." not in words
     client, _ = page_with([], name="blockade")
-    assert not client.get("/api/dice").json()["are_tiles"]
+    document = client.get("/api/dice").json()
+    assert (document["are_tiles"], document["shapes"]) == (False, {})

@@ -124,6 +124,8 @@ def test_dice_are_tapped_until_they_show_the_roll(
         if AXE.is_file():
             page.add_script_tag(path=AXE)
             assert page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"] == []
+        # The die of letters shows each one's shape, as tiles do.
+        expect(dice.locator("path:not([d=''])")).to_have_count(1 if name == "number-drop" else 0)
         lies = page.locator("#rolling [name=text]").input_value()
         assert lies == shown or not shown
         told.click()
