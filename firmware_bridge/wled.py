@@ -99,14 +99,8 @@ class WledSerial:
     A frame waits while the line is busy with the one before; a newer one replaces it. ``refresh_s`` then requests a
     call as soon as the line is free, so frames are sent as fast as the line allows. After each frame the line pauses
     for as long as the strip takes to show it and 5 ms more: WLED up to 0.14 restarts when bytes arrive without a pause
-    (github.com/wled/WLED/issues/2618 and 3409).
-
-    Args:
-        port: such as ``/dev/ttyUSB0``.
-        lights: number of lights on the strip.
-        clock: monotonic seconds, the same clock as the driver's.
-        baud: as set in WLED, one of ``BAUDS``.
-        open_port: opens the port; see ``firmware_bridge.ports.port``.
+    (github.com/wled/WLED/issues/2618 and 3409). ``baud`` is as set in WLED, one of ``BAUDS``; ``clock`` is the
+    driver's.
 
     Raises PortError, with what to do, for a port that can't be used.
     """
@@ -249,19 +243,11 @@ def check_host(host: str) -> str:
 
 
 class WledNetwork:
-    """A pixel output on the network, which never blocks.
+    """A pixel output on the network, which never blocks; ``host`` is a name or an IPv4 address.
 
-    A thread looks the name up and then ends; frames shown meanwhile are dropped, and sent again because of
-    ``refresh_s``. A network error about a frame is raised with a later one, as WledError, within ``NETWORK_STEADY_S``.
-
-    Args:
-        host: a name or an IPv4 address.
-        lights: number of lights on the strip.
-        clock: monotonic seconds.
-        port: WLED's is 4048.
-        resolve: looks a name up; may block.
-
-    Raises WledSettingError if ``host`` can't be a name or an address.
+    A thread looks the name up by ``resolve`` and then ends; frames shown meanwhile are dropped, and sent again because
+    of ``refresh_s``. A network error about a frame is raised with a later one, as WledError, within
+    ``NETWORK_STEADY_S``. Raises WledSettingError if ``host`` can't be a name or an address.
     """
 
     def __init__(

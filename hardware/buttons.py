@@ -31,13 +31,9 @@ DEFAULT_SETTLE_S = 0.02  # set by hand; benchmarks/debounce.py shows the effect
 class Debouncer:
     """Converts time-stamped edges to presses.
 
-    A contact that is closed at the start does not count as a press until it has been released. Edges must be in order
-    of time; one with an earlier time stamp is moved to the latest time.
-
-    Args:
-        settle_s: how much longer closed than open the contact must have been for a press, and the reverse.
-        closed: whether the contact is closed at the start.
-        time_s: the start, in monotonic seconds.
+    The contact must have been closed for ``settle_s`` longer than open for a press, and the reverse. One that is
+    ``closed`` at the start (``time_s``) does not count as a press until it has been released. Edges must be in order of
+    time; one with an earlier time stamp is moved to the latest time.
     """
 
     def __init__(self, *, settle_s: float = DEFAULT_SETTLE_S, closed: bool = False, time_s: float = 0.0) -> None:
@@ -89,15 +85,10 @@ class _Slot:
 
 
 class Buttons:
-    """The buttons of a table.
+    """The buttons of a table, on ``pins`` by role.
 
-    Args:
-        pins: Broadcom pin number by role.
-        clock: monotonic seconds; also called from gpiozero's threads.
-        on_fault: called with a sentence when a button fails for the first time.
-        pin_factory: gpiozero's; its default one when ``None``.
-        pull_up: true for a button from the pin to ground, false for one to 3.3 V.
-        settle_s: see ``Debouncer``.
+    ``clock`` is also called from gpiozero's threads, ``on_fault`` with a sentence when a button fails for the first
+    time. ``pull_up`` is false for a button from the pin to 3.3 V. ``pin_factory`` is gpiozero's, by default its own.
     """
 
     def __init__(

@@ -120,11 +120,8 @@ class _Switch:
 
 
 class SwitchDebouncer:
-    """Converts scans to snapshots.
-
-    Args:
-        switches: number of switches.
-        settle_s: how long a state must be stable to be accepted; at least ``MIN_SCANS`` scans.
+    """Converts scans to snapshots; a state must be stable for ``settle_s``, at least ``MIN_SCANS`` scans, to be
+    accepted.
 
     A switch that changed ``CHATTER_FLIPS`` times within ``CHATTER_S`` is doubtful until it is quiet.
     """
@@ -139,9 +136,8 @@ class SwitchDebouncer:
         self._first_s = 0.0
 
     def add_scan(self, states: Sequence[SwitchState], time_s: float) -> None:
-        """Process one scan, made at ``time_s`` (monotonic seconds, never before the last one).
-
-        Raises ValueError for a scan with another number of switches.
+        """Process a scan made at ``time_s``, never before the last one; raises ValueError for another number of
+        switches.
         """
         if len(states) != len(self._switches):
             raise ValueError(f"a scan of {len(states)} switches; expected {len(self._switches)}")
@@ -158,9 +154,8 @@ class SwitchDebouncer:
                 self._accept(number, switch)
 
     def snapshot(self, time_s: float) -> SwitchSnapshot | None:
-        """Return the accepted state at ``time_s``, with the changes since the snapshot before.
-
-        ``None`` until there were enough scans to accept the state of a stable switch.
+        """Return the accepted state at ``time_s`` with the changes since the last snapshot; ``None`` before enough
+        scans.
         """
         if self._scans < MIN_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
             return None
@@ -313,11 +308,8 @@ class SwitchScanner:
 class GpioSwitches:
     """The switches of a table on the Pi's own pins, read on request, without a thread.
 
-    Args:
-        pins: the wiring.
-        on_fault: called with a sentence when they fail for the first time.
-        wait: see ``SwitchScanner``; 2 ms in all for a scan of 8 rows.
-        pin_factory: gpiozero's; its default one when ``None``.
+    ``on_fault`` is called with a sentence when they fail for the first time. ``wait`` is as in ``SwitchScanner``: 2 ms
+    in all for a scan of 8 rows. ``pin_factory`` is gpiozero's, by default its own.
     """
 
     def __init__(

@@ -89,7 +89,7 @@ def _piece_data(piece: PiecePose) -> Any:
 
 
 def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None) -> tuple[EnrolmentImage, ...]:
-    """Render a picture for each block colour: its six tops side by side on the middle row, from column a on.
+    """Render a picture for each block colour: its six tops on the middle row, from column a on.
 
     Raises ValueError when the board has fewer than six columns.
     """

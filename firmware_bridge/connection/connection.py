@@ -29,14 +29,7 @@ from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, S
 
 @dataclass(frozen=True)
 class ConnectionStatistics:
-    """Statistics of a connection at one moment.
-
-    Attributes:
-        link: the protocol's counters.
-        wakeups: number of times the thread woke up.
-        received_bytes: bytes read from the port.
-        sent_bytes: bytes written to the port.
-    """
+    """Statistics of a connection at one moment; ``wakeups`` counts how often its thread woke up."""
 
     link: LinkStatistics
     wakeups: int
@@ -47,15 +40,9 @@ class ConnectionStatistics:
 class BoardConnection:
     """A connection that reconnects by itself. Start it with ``with``; any thread may use it then.
 
-    An unexpected exception in its thread (a bug) is raised by the next call, and at the end.
-
-    Args:
-        wanted: which board.
-        clock: monotonic seconds of this computer, by which the thread waits.
-        say: called from the thread with a sentence, once when a fault begins and once when it ends.
-        open_port: opens a port by name and baud rate; raises ``PortError``.
-        list_ports: lists pyserial's records of the ports.
-        random_session: draws a random number from 1 to 65535.
+    ``say`` is called from the thread with a sentence, once when a fault begins and once when it ends.
+    ``random_session`` draws a number from 1 to 65535. An unexpected exception in the thread (a bug) is raised by the
+    next call, and at the end.
     """
 
     def __init__(
@@ -113,10 +100,8 @@ class BoardConnection:
     def show_lights(self, colours: bytes) -> None:
         """Show these colours from now on, three bytes (red, green, blue; sRGB) a light; lights beyond are off.
 
-        The newest frame replaces one not sent yet; a board that is away gets it when it is back.
-
-        Raises:
-            MessageError: the colours can't be encoded as a message.
+        A board that is away gets the newest frame when it is back. Raises MessageError for colours that no message
+        holds.
         """
         lights = LightFrame(bytes(colours))
         encode_message(lights)
@@ -125,21 +110,14 @@ class BoardConnection:
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
         """Play tones, each a frequency in Hz (0: a rest) and seconds, replacing the present ones; none: silence.
 
-        A board that is away doesn't play them later.
-
-        Raises:
-            MessageError: the tones can't be encoded as a message.
+        A board that is away doesn't play them later. Raises MessageError for tones that no message holds.
         """
         sound = Sound(tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones))
         encode_message(sound)
         self._request(lambda requests: replace(requests, sound=sound))
 
     def configure(self, settings: Configure) -> None:
-        """Configure the board from now on; the settings are sent again when it was away.
-
-        Raises:
-            MessageError: a setting can't be encoded as a message.
-        """
+        """Configure the board now, and again whenever it was away; raises MessageError for a setting out of range."""
         encode_message(settings)
         self._request(lambda requests: replace(requests, settings=settings))
 

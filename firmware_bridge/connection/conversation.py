@@ -54,15 +54,8 @@ class _Stage(enum.Enum):
 class BoardConversation:
     """The exchange on one port after another; requested lights and settings are carried over to the next.
 
-    Call ``received`` with the bytes that arrived, then ``outgoing``, then check ``failure``; again at ``due_s`` at the
-    latest.
-
-    Attributes:
-        link: the protocol's state machine.
-        welcome: the board's description of itself; ``None`` while it doesn't answer.
-        last_heard_s: when the board last sent anything; ``None`` before the first.
-        has_left: whether the board was asked to leave and did.
-        failure: why the port should be closed; ``None`` while it should stay open.
+    Call ``received`` with the bytes that arrived, then ``outgoing``, then check ``failure``, which says why to close
+    the port; again at ``due_s`` at the latest. ``welcome`` is ``None`` while the board doesn't answer.
     """
 
     def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:

@@ -72,14 +72,10 @@ class Outage:
 
 
 class OutageTracker:
-    """Remembers the present fault, and makes sure that it is reported once.
+    """Remembers the present fault, ``None`` while the board answers, and makes sure that it is reported once.
 
     Each kind of fault is reported once while it lasts. A board that disconnects repeatedly, like a loose contact, is
     reported the first time, and again only when it stays away for some seconds or had worked for a minute.
-
-    Attributes:
-        current: the present fault; ``None`` while the board answers, or before the first attempt.
-        retry_at_s: when to try again.
     """
 
     def __init__(self) -> None:

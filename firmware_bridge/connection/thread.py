@@ -52,12 +52,7 @@ _UART = re.compile(r"tty(USB|AMA|S)\d+")
 
 
 class ConnectionThread:
-    """The connection's own thread. ``run`` is its main function, which ends soon after the mailbox is asked to close.
-
-    Attributes:
-        received_bytes: bytes read from ports so far.
-        sent_bytes: bytes written to ports so far.
-    """
+    """The connection's own thread; ``run``, its main function, ends soon after the mailbox is asked to close."""
 
     def __init__(
         self,
@@ -368,11 +363,7 @@ _LONGEST_MS = 3_600_000
 
 
 class WakeablePoll:
-    """Lets one thread sleep without busy waiting; any thread may wake it.
-
-    Attributes:
-        wakeups: number of sleeps that ended so far.
-    """
+    """Lets one thread sleep without busy waiting; any thread may wake it. ``wakeups`` counts the sleeps that ended."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.wakeups = 0
@@ -392,12 +383,9 @@ class WakeablePoll:
                 os.write(self._wake_out, _WAKE)
 
     def wait(self, until_s: float | None, port: int | None = None, *, for_room: bool = False) -> None:
-        """Sleep until there is something to do.
+        """Sleep until that time of the clock (``None``: no limit), or until it is woken by ``wake`` or by the ``port``.
 
-        Args:
-            until_s: the clock's time at which to wake; ``None``: no limit.
-            port: the file descriptor of a port, whose bytes (or end) wake.
-            for_room: whether room for writing to the port wakes, too.
+        ``port`` is a file descriptor; its bytes or its end wake, and with ``for_room`` also room for writing.
         """
         poll = select.poll()
         poll.register(self._wake_in, select.POLLIN)

@@ -131,13 +131,9 @@ class BoardFullError(InstallError):
 class Survey:
     """The contents of a board: the hashes of the firmware's files by path, and its interpreter.
 
-    Attributes:
-        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map, the firmware's fault files, and
-            everything below ``firmware``.
-        implementation: ``micropython``, or another name.
-        version: of MicroPython.
-        machine: the board according to MicroPython, such as ``Raspberry Pi Pico with RP2040``.
-        free_bytes: free space in its file system.
+    ``hashes`` are SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map, the firmware's fault files, and
+    everything below ``firmware``. ``implementation`` is ``micropython`` or another name; ``machine`` is the board
+    according to it, such as ``Raspberry Pi Pico with RP2040``.
     """
 
     hashes: Mapping[str, str]

@@ -47,16 +47,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class InstallResult:
-    """The result of an installation.
+    """The result of an installation; versions are the firmware's.
 
-    Attributes:
-        port: the board's port.
-        version: the firmware's version now.
-        before: the version before, ``None`` if there was none or it is unknown.
-        written: the files that were written.
-        kept_main: the name under which the owner's own main.py was kept, ``None`` if there was none.
-        has_pin_map: whether there is a pin map on the board, this one or an earlier one.
-        welcome: the board's description of itself; ``None`` if its pin map makes it use its UART only.
+    ``before`` is ``None`` if there was none or it is unknown, ``kept_main`` the name under which the owner's own
+    main.py was kept. ``has_pin_map``: there is a pin map on the board, this one or an earlier one. ``welcome`` is
+    ``None`` if the pin map makes the board use its UART only.
     """
 
     port: SerialPort

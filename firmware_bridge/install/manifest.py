@@ -121,10 +121,7 @@ def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tup
 class Difference:
     """How the files of a board differ from the required firmware, by their paths on the board.
 
-    Attributes:
-        missing: required files that are missing.
-        altered: files with other contents.
-        left_over: unneeded files of another version, or of an interrupted installation.
+    ``left_over`` are unneeded files of another version, or of an interrupted installation.
     """
 
     missing: tuple[str, ...]

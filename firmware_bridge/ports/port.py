@@ -112,15 +112,8 @@ def open_port(
 ) -> Port:
     """Open a serial port, 8N1 and raw, exclusively among programs that lock ports as pyserial does.
 
-    Args:
-        name: such as ``/dev/ttyACM0``, or a link to it.
-        baud: baud rate.
-        open_device: opens the configured pyserial port.
-        list_records: lists pyserial's records of the ports, for the message about a missing one.
-        find_holders: finds the programs that have a port open.
-
-    Raises:
-        PortMissingError, PortDeniedError, PortTakenError, PortUnusableError: each says what to do.
+    ``name`` is such as ``/dev/ttyACM0``, or a link to it. Raises PortMissingError, PortDeniedError, PortTakenError or
+    PortUnusableError: each says what to do.
     """
     device = serial.Serial(baudrate=baud, timeout=0, write_timeout=0, exclusive=True)
     device.port = name

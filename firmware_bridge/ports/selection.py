@@ -67,15 +67,8 @@ def candidates(
 ) -> tuple[SerialPort, ...]:
     """Return the ports that the wanted board may be on; more than one only if nothing was specified.
 
-    Args:
-        wanted: the specification.
-        ports: the existing ports.
-        known: the port on which the board answered before; it is found by its USB numbers under any name.
-        lookalikes: what ``similar_ports`` returned while the board was on ``known``: ports of other devices.
-
-    Raises:
-        PortMissingError: it is on none of them; names those there are.
-        PortAmbiguousError: several match the specification.
+    ``known`` is where it answered before; it is found by its USB numbers under any name. ``lookalikes`` is what
+    ``similar_ports`` returned then. Raises PortMissingError, which names those there are, or PortAmbiguousError.
     """
     again = () if known is None else _same_board_ports(wanted, ports, known, lookalikes)
     if again:

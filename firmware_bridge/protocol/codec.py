@@ -66,12 +66,9 @@ _WELCOME_THEN: tuple[Field, ...] = (
 
 
 def encode_message(message: messages.Message) -> tuple[Kind, bytes]:
-    """Return the kind and the payload of a message.
+    """Return the kind and the payload of a message; a ``LightFrame`` becomes the shorter of its two kinds.
 
-    A ``LightFrame`` becomes the shorter of ``LIGHTS_ALL`` and ``LIGHTS_LIT``. Texts are cut to 200 bytes.
-
-    Raises:
-        MessageError: a value doesn't fit its field, or the payload would be longer than 1024 bytes.
+    Texts are cut to 200 bytes. Raises MessageError for a value that doesn't fit its field, or more than 1024 bytes.
     """
     name = type(message).__name__
     writer = FieldWriter(name)
@@ -98,9 +95,7 @@ def encode_message(message: messages.Message) -> tuple[Kind, bytes]:
 def decode_message(kind: int, payload: bytes) -> messages.Message:
     """Return the message in the payload of a packet.
 
-    Raises:
-        MessageError: this version has no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are not messages), or
-            the payload is too short or invalid.
+    Raises MessageError for a kind that has no message (such as ``ACKNOWLEDGED``), and for an invalid payload.
     """
     read = _READERS.get(kind)
     if read is not None:
@@ -250,11 +245,7 @@ class FieldWriter:
         self._bytes = bytearray()
 
     def number(self, field: str, value: int, size: int) -> None:
-        """Write an unsigned little-endian number of ``size`` bytes.
-
-        Raises:
-            MessageError: it doesn't fit.
-        """
+        """Write an unsigned little-endian number of ``size`` bytes; raises MessageError if it doesn't fit."""
         if not 0 <= value < 1 << 8 * size:
             raise MessageError(f"{self._name}: {field} is {value}; expected 0 to {(1 << 8 * size) - 1}")
         self._bytes += value.to_bytes(size, "little")
@@ -282,11 +273,7 @@ class FieldReader:
         self._at = 0
 
     def raw(self, field: str, size: int) -> bytes:
-        """Read ``size`` bytes.
-
-        Raises:
-            MessageError: the payload is too short.
-        """
+        """Read ``size`` bytes; raises MessageError if the payload is too short."""
         end = self._at + size
         if end > len(self._payload):
             raise MessageError(

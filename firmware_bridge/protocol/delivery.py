@@ -32,14 +32,8 @@ class SentPacket:
 class SendWindow:
     """The unacknowledged packets, in order; at most ``size``. A new session gets a new window.
 
-    Args:
-        size: the maximum number of outstanding packets.
-        timer: computes the time until packets are sent again.
-
-    Attributes:
-        due_s: when the timer expires; ``None`` while nothing is outstanding.
-        must_resend: whether everything outstanding should be sent again now.
-        acknowledged: number of packets acknowledged so far.
+    ``due_s`` is when the timer expires, ``None`` while nothing is outstanding; ``must_resend``: everything outstanding
+    should be sent again now.
     """
 
     def __init__(self, size: int, timer: RetransmissionTimer) -> None:
@@ -164,11 +158,8 @@ class Arrival(enum.Enum):
 class Receiver:
     """The expected number, and the answers to send. A new session gets a new receiver.
 
-    Attributes:
-        expected: the next expected number; every packet to the peer carries it.
-        gap_since_s: since when later packets arrived without the expected one; ``None`` while nothing is missing.
-        must_acknowledge: whether the peer waits for ``expected``; any packet may carry it.
-        must_report_gap: whether to report a gap to the peer.
+    Every packet to the peer carries ``expected``, which the peer waits for while ``must_acknowledge``. ``gap_since_s``
+    is since when later packets arrived without the expected one, ``None`` while nothing is missing.
     """
 
     def __init__(self) -> None:
@@ -228,11 +219,7 @@ class RetransmissionTimer:
 
     The bounds are 20 ms and 1 s, with 250 ms before the first measurement, because the delay of a wire hardly varies. A
     timeout grows by half instead of doubling, up to three times the measured one, and recovers sooner, because a wire
-    that loses packets is not congested.
-
-    Attributes:
-        timeout_s: the present timeout.
-        round_trip_s: the smoothed round-trip time; ``None`` before the first measurement.
+    that loses packets is not congested. ``round_trip_s`` is smoothed; ``None`` before the first measurement.
     """
 
     def __init__(self) -> None:
@@ -282,11 +269,8 @@ class RetransmissionTimer:
 class SerialLine:
     """One direction of a serial line: bytes wait in the system's buffer for those written before.
 
-    Args:
-        bytes_per_s: its capacity; ``None`` if unknown or irrelevant, as on USB.
-
-    Attributes:
-        free_s: when it has carried everything written; 0 if the rate is unknown.
+    ``bytes_per_s`` is its capacity, ``None`` if unknown or irrelevant, as on USB; ``free_s`` is when it has carried
+    everything written, 0 if the rate is unknown.
     """
 
     def __init__(self, bytes_per_s: float | None = None) -> None:

@@ -55,16 +55,9 @@ from firmware_bridge.protocol.session import (
 class Counts:
     """The counters of a link since it was created.
 
-    Attributes:
-        sessions: handshakes begun.
-        linked: handshakes that were answered.
-        sent: packets sent, including repeats.
-        resent: sequenced packets sent again.
-        delivered: messages delivered.
-        repeated: sequenced packets received again.
-        after_gap: sequenced packets that arrived too early and were dropped.
-        foreign: packets of another session.
-        misdirected: packets that only the host sends, so an echo.
+    ``sessions`` are handshakes begun, ``linked`` those answered; ``sent`` includes repeats, ``repeated`` were received
+    again. ``after_gap`` arrived too early and were dropped; ``foreign`` are of another session, ``misdirected`` of
+    kinds that only the host sends, so an echo.
     """
 
     sessions: int = 0
@@ -82,13 +75,8 @@ class Counts:
 class LinkStatistics:
     """A link's figures at one moment.
 
-    Attributes:
-        counts: the counters.
-        packets: valid packets received.
-        dropped: frames that were not valid packets, by reason.
-        replaced: messages replaced by newer ones before they were sent.
-        round_trip_s: the smoothed round-trip time; ``None`` before the first measurement.
-        timeout_s: the present retransmission timeout.
+    ``dropped`` are frames that were not valid packets, by reason, ``replaced`` messages replaced by newer ones before
+    they were sent. ``round_trip_s`` is smoothed; ``None`` before the first measurement.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -147,14 +135,8 @@ _LIGHTS = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT)
 class HostLink:
     """The host's end of a link to one device.
 
-    Attributes:
-        state: the state of the link.
-        lost_because: why it was lost, while it is.
-        welcome: the device's description of itself in its last answer; ``None`` before.
-        refusal: the device's last refusal; ``None`` before.
-        last_exchange: the last PING and PONG; ``None`` before.
-        session: the newest session; 0 before the first.
-        heard_s: when the last packet arrived, including acknowledgements; 0 before the first link.
+    ``lost_because`` says why a lost link was lost. ``welcome`` is the device's description of itself in its last
+    answer. ``session`` is the newest one, 0 before the first; ``heard_s`` is when the last packet arrived.
     """
 
     def __init__(self) -> None:
@@ -210,10 +192,8 @@ class HostLink:
     def begin(self, now_s: float, session: int) -> None:
         """Begin a new session by sending HELLO from now on.
 
-        The newest lights and settings are sent once the device answers; other waiting messages are dropped.
-
-        Raises:
-            ValueError: the session is not 1 to 65535, or the same as before.
+        The newest lights and settings are sent once the device answers; other waiting messages are dropped. Raises
+        ValueError for a session that is not 1 to 65535, or the same as before.
         """
         if not 1 <= session <= 0xFFFF or session == self.session:
             raise ValueError(f"session {session}; expected 1 to 65535, and not {self.session} again")
@@ -226,10 +206,8 @@ class HostLink:
         self.state = LinkState.HANDSHAKING
 
     def send(self, message: Sendable) -> None:
-        """Send ``message`` as soon as possible; a newer one replaces an older one that still waits.
-
-        Raises:
-            MessageError: the message can't be encoded.
+        """Send ``message`` as soon as possible; a newer one replaces an older one that still waits. Raises
+        MessageError.
         """
         self._outbox.put(message)
 
@@ -250,9 +228,8 @@ class HostLink:
         return b"".join([self._encode(packet, now_s) for packet in packets])
 
     def next_due_s(self, now_s: float) -> float | None:
-        """Return when ``outgoing`` is due unless bytes arrive or a message is sent before; not earlier than ``now_s``.
-
-        ``None``: never by itself.
+        """Return when ``outgoing`` is due, from ``now_s`` on, unless something else happens before; ``None``: never by
+        itself.
         """
         if self.state is LinkState.HANDSHAKING:
             return max(now_s, self._greeting.due_s)

@@ -42,20 +42,10 @@ class Hello:
 class Welcome:
     """The device's answer to ``Hello``: its description.
 
-    Attributes:
-        version: of the protocol, the newest that both support.
-        firmware: version of the firmware.
-        boot_id: changes with each start of the device.
-        time_ms: the device's clock.
-        largest_payload: maximum payload that the device accepts, in bytes.
-        window: maximum number of unacknowledged packets that the device accepts.
-        lights: number of lights.
-        switches: number of switches.
-        buttons: number of buttons.
-        buzzer: 0 none, 1 active (one tone of its own), 2 passive (any tone).
-        pin_map_checksum: CRC-32 of the pin map's file.
-        reset_cause: a ResetCause, or an unknown number.
-        board: the board's name.
+    ``version`` is the protocol's newest that both support. ``boot_id`` changes with each start, ``time_ms`` is the
+    device's clock. It accepts ``largest_payload`` bytes and ``window`` unacknowledged packets. ``buzzer`` is 0 none, 1
+    active (one tone of its own), 2 passive (any tone). ``pin_map_checksum`` is the CRC-32 of the pin map's file,
+    ``reset_cause`` a ResetCause or an unknown number, ``board`` the board's name.
     """
 
     version: int
@@ -149,13 +139,10 @@ class Sound:
 class Configure:
     """Settings of the device.
 
-    Attributes:
-        silence_ms: time without the host after which the lights show the waiting state.
-        debounce_ms: how long a contact must be stable.
-        long_press_ms: after how long a press counts as held.
-        brightness: of all lights; 255 is full.
-        current_limit_ma: of all lights together; 0: as in the pin map.
-        snapshot_every_ms: interval of unrequested reports of all switches; 0: only with changes.
+    The lights show the waiting state after ``silence_ms`` without the host. A contact must be stable for
+    ``debounce_ms``; a press counts as held after ``long_press_ms``. ``brightness`` 255 is full. ``current_limit_ma`` is
+    of all lights together, 0 as in the pin map. All switches are reported every ``snapshot_every_ms``, 0: only with
+    changes.
     """
 
     silence_ms: int = 3000

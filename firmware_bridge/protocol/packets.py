@@ -82,12 +82,9 @@ def may_come_from_device(kind: int) -> bool:
 class Packet:
     """A packet, without its checksum.
 
-    Attributes:
-        kind: a ``Kind``, or an unknown number.
-        session: 1 to 65535; 0 where there is none.
-        sequence: the packet's number in its direction, for sequenced kinds; 0 otherwise.
-        acknowledged: the number that its sender expects next: all before it have arrived.
-        payload: up to 1024 bytes.
+    ``kind`` is a ``Kind`` or an unknown number, ``session`` 1 to 65535, or 0 where there is none. ``sequence`` numbers
+    sequenced kinds by direction; it is 0 otherwise. ``acknowledged`` is the number that its sender expects next. The
+    payload has up to 1024 bytes.
     """
 
     kind: int
@@ -98,11 +95,8 @@ class Packet:
 
 
 def encode_packet(packet: Packet) -> bytes:
-    """Encode ``packet`` with its checksum.
-
-    Raises:
-        PacketLongError: the payload is longer than 1024 bytes.
-        PacketError: a number doesn't fit its field.
+    """Encode ``packet`` with its checksum; raises PacketLongError for more than 1024 bytes, PacketError for a bad
+    number.
     """
     if len(packet.payload) > LARGEST_PAYLOAD:
         raise PacketLongError(f"a payload of {len(packet.payload)} bytes; the largest has {LARGEST_PAYLOAD}")
@@ -118,13 +112,7 @@ def encode_packet(packet: Packet) -> bytes:
 
 
 def decode_packet(data: bytes) -> Packet:
-    """Decode a packet and check its checksum.
-
-    Raises:
-        PacketShortError: fewer than 11 bytes.
-        PacketLongError: more bytes than the largest packet has.
-        PacketChecksumError: the checksum doesn't fit.
-    """
+    """Decode a packet and check its checksum; raises PacketShortError, PacketLongError or PacketChecksumError."""
     if len(data) < SMALLEST_PACKET:
         raise PacketShortError(f"a packet of {len(data)} bytes; the smallest has {SMALLEST_PACKET}")
     if len(data) > LARGEST_PACKET:
@@ -187,10 +175,8 @@ class PacketReader:
 
 
 def encode_frame(packet: bytes) -> bytes:
-    """Encode ``packet`` as a frame, including the zeros before and after it.
-
-    Raises:
-        PacketLongError: the packet is longer than the maximum.
+    """Encode ``packet`` as a frame, with the zeros before and after it; raises PacketLongError for one that is too
+    long.
     """
     if len(packet) > LARGEST_PACKET:
         raise PacketLongError(f"a packet of {len(packet)} bytes; the largest has {LARGEST_PACKET}")
@@ -202,10 +188,6 @@ class FrameReader:
     """Extracts packets from a stream of bytes in any pieces; never raises.
 
     Bytes between two zeros that are not a frame are dropped and counted; at most one frame's bytes are buffered.
-
-    Attributes:
-        undecodable: frames dropped because they aren't COBS.
-        long: frames dropped because they are longer than any packet.
     """
 
     def __init__(self) -> None:

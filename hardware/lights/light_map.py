@@ -158,10 +158,7 @@ def read_light_map(path: Path) -> LightMap:
 
 
 def write_light_map(light_map: LightMap, path: Path) -> None:
-    """Write a light map atomically: the old file stays until the new one is complete.
-
-    Raises MapFileError where the folder can't be written to.
-    """
+    """Write a light map atomically; raises MapFileError where the folder can't be written to."""
     try:
         write_durably(path, light_map_as_toml(light_map))
     except OSError as error:

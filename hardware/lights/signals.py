@@ -107,10 +107,7 @@ class Signal:
 
 
 class Driver(Protocol):
-    """Something that can show a signal. Construction and ``show`` may raise HardwareError.
-
-    A driver with time-dependent lights is also an ``AnimatedDriver``.
-    """
+    """Something that can show a signal; making it and ``show`` may raise HardwareError. See also ``AnimatedDriver``."""
 
     name: str
 

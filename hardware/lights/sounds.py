@@ -71,10 +71,7 @@ class SoundOutput(Protocol):
     """An output that plays sequences of tones."""
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        """Play tones, each (frequency in hertz, 0 for a rest; seconds), replacing the present ones; none: silence.
-
-        Returns at once. May raise a subclass of OSError.
-        """
+        """Play tones as (hertz, 0 for a rest; seconds) in place of the present ones; may raise a kind of OSError."""
 
 
 class ToneDriver:

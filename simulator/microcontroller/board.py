@@ -60,14 +60,8 @@ class BoardRestartedError(Exception):
 class VirtualBoard(Board):
     """A board without hardware, wired as in a pin map, as the firmware has parsed it.
 
-    ``clock`` returns seconds; ``bounce_s`` is the maximum bounce time of a contact.
-
-    Like real lights, these keep what they show when the board resets, and go out without power.
-
-    Attributes:
-        watchdog_fed_s: when the watchdog was last fed.
-        moved_s: when a contact was last moved.
-        wanted_lights: the firmware's own frame buffer, recorded together with what is shown.
+    A contact bounces for up to ``bounce_s``. Like real lights, these keep what they show when the board resets, and go
+    out without power. ``wanted_lights`` is the firmware's own frame buffer, recorded together with what is shown.
     """
 
     def __init__(self, pins: PinMap, clock: Callable[[], float], rng: Random, bounce_s: float = MOST_BOUNCE_S) -> None:

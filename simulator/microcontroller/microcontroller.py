@@ -96,16 +96,7 @@ class VirtualMicrocontroller(Closeable):
 
     For a program that opens ``port_name`` with pyserial and lists ports with ``list_ports`` it behaves like a board on
     USB. A context manager: inside, one thread serves the port and sleeps in ``select`` when nothing is due. All methods
-    may be called from any thread.
-
-    Args:
-        pin_map: the wiring of the pins, in the format that the firmware parses (``PinMap.device_json()``).
-        faults: faults of the wire; none by default.
-        seed: determines the faults, the bounce of contacts and the boot ids.
-        serial_number: USB serial number, by which the board is found again.
-        bounce_s: maximum bounce time of contacts.
-        watchdog_s: time without a loop after which the board resets.
-        clock: monotonic seconds.
+    may be called from any thread. The arguments are those of ``SteppedMicrocontroller``.
     """
 
     def __init__(

@@ -25,14 +25,8 @@ class SteppedMicrocontroller:
 
     All times are seconds on one clock that never goes back. The host's side is ``from_host``, ``advance`` and
     ``take_to_host``; ``next_due_s`` says when to call them next. The same seed and calls give the same bytes.
-
-    Args:
-        pin_map: the wiring of the pins, in the format that the firmware parses.
-        faults: faults of the wire, and when the board resets or is unplugged.
-        seed: determines faults, bounce and boot ids.
-        start_s: the present time, from which the times of faults count.
-        bounce_s: maximum bounce time of contacts.
-        watchdog_s: time without a loop after which the board resets.
+    ``pin_map`` is in the format that the firmware parses (``PinMap.device_json()``); the times of ``faults`` count from
+    ``start_s``. Contacts bounce for up to ``bounce_s``; ``watchdog_s`` without a loop resets the board.
     """
 
     def __init__(

@@ -142,9 +142,8 @@ class Players:
         return self._game.awaits_roll(self.state)
 
     def roll(self) -> Action:
-        """Roll the dice; ``state`` changes at once, ``standing`` only by ``perform``.
-
-        Raises ValueError when none are to be rolled.
+        """Roll the dice; ``state`` changes at once, ``standing`` only by ``perform``. Raises ValueError when there are
+        none to.
         """
         dice, named = self._game.dice, self._game.dice_names
         if dice is None:

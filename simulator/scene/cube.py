@@ -50,7 +50,7 @@ def axis_of(net: Mapping[str, str], symbol: str) -> tuple[str, str]:
 def rotation_of(net: Mapping[str, str], up: str, north: str) -> FloatArray:
     """Return the rotation from the net's frame to the table's with symbol ``up`` on top and ``north`` to the north.
 
-    Raises ValueError when the two symbols are the same or opposite each other.
+    Raises ValueError for two symbols that aren't neighbours.
     """
     up_net, north_net = direction(net_side(net, up)), direction(net_side(net, north))
     if abs(float(up_net @ north_net)) > 0.5:

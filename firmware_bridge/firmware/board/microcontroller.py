@@ -17,15 +17,9 @@ _SEND_TIMEOUT_MS = 100  # for the last bytes to leave before a reset; set by han
 
 
 class Microcontroller(Board):
-    """A board wired as in a pin map.
+    """A board wired as in a pin map; its files are in the folder ``root``, without a slash at the end.
 
-    Args:
-        pins: the pin map.
-        root: the folder of the board's files, without a slash at its end.
-
-    Raises:
-        ValueError: a pin can't be used as the map says.
-        OSError: a port can't be used.
+    Raises ValueError for a pin that can't be used as the map says, OSError for a port that can't be used.
     """
 
     def __init__(self, pins: PinMap, root: str) -> None:

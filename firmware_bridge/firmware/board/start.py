@@ -75,11 +75,7 @@ def take_fault(root: str) -> str:
 
 
 class RestartAfterFault:
-    """Records any exception inside, reports it to the host, and restarts the board.
-
-    Attributes:
-        device: reports to the host, once there is one.
-    """
+    """Records any exception inside, reports it to the host by ``device``, if there is one, and restarts the board."""
 
     def __init__(self, root: str) -> None:
         self._root = root

@@ -35,10 +35,8 @@ class Levels:
 class Board:
     """The firmware's access to pins and ports. No method may block for longer than a few milliseconds.
 
-    Attributes:
-        boot_id: an unsigned 32-bit number, different after each reset.
-        reset_cause: why the board started: 0 power, 1 watchdog, 2 software, 255 unknown.
-        loops: the fastest loops over all lights that the board has.
+    ``boot_id`` is an unsigned 32-bit number, different after each reset. ``reset_cause`` is 0 power, 1 watchdog, 2
+    software, 255 unknown. ``loops`` are the fastest loops over all lights that the board has.
     """
 
     boot_id = 0

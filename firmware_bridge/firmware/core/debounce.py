@@ -27,11 +27,7 @@ class ButtonDebouncer:
 
     A scan's level counts for the time since the scan before, but for at most 4 ms if the level changed, so that a
     single wrong reading after a pause decides nothing. A contact that is closed at the start does not count as a press
-    until it has been released.
-
-    Attributes:
-        touched: the ticks at which the contact first closed for the press.
-        opened: the ticks at which it first opened for the release.
+    until it has been released. ``touched`` and ``opened`` are the ticks at which it first closed and opened.
     """
 
     def __init__(self) -> None:
@@ -96,14 +92,9 @@ class ButtonDebouncer:
 class SwitchDebouncer:
     """A row of up to 24 switches. A level is accepted after ``settle_ms`` of equal scans, at least three.
 
-    All masks have bit 0 for the first switch.
-
-    Attributes:
-        level: mask of the closed switches, by their last accepted level.
-        unsettled: mask of the switches whose level is not accepted yet.
-        chattering: mask of those unsettled for long.
-        unknown: mask of those without an accepted level since the start.
-        moved_at: for each switch, the ticks at which it last became unsettled.
+    Masks have bit 0 for the first switch: ``level`` of those last accepted as closed, ``unsettled`` of those whose
+    level is not accepted yet, ``chattering`` of those unsettled for long, ``unknown`` of those never accepted.
+    ``moved_at`` has the ticks at which each last became unsettled.
     """
 
     def __init__(self, count: int) -> None:

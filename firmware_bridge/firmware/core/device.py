@@ -90,12 +90,7 @@ class TonePlayer:
 
 
 class Device(LinkOwner):
-    """The firmware on a board.
-
-    Args:
-        board: the microcontroller.
-        pins: the pin map, for the counts and the checksum; the board drives the pins.
-    """
+    """The firmware on a board, which drives the pins; ``pins`` gives their counts and the checksum."""
 
     def __init__(self, board: Board, pins: PinMap) -> None:
         now = board.ticks_ms()

@@ -37,14 +37,10 @@ def milliamperes(lights: int, total: int) -> int:
 
 
 class LightFrame:
-    """The frame that the lights show.
+    """The frame that the lights show: ``wanted`` is sRGB encoded (red, green, blue), ``shown`` has the strip's levels.
 
-    Attributes:
-        count: number of lights.
-        wanted: red, green and blue of each, sRGB encoded.
-        shown: levels for the strip.
-        is_waiting: whether the waiting state is shown: no host has sent a frame, or it fell silent.
-        limited_ma: the current that the last frame would have drawn if it exceeded the limit, otherwise 0.
+    ``is_waiting``: no host has sent a frame, or it fell silent. ``limited_ma`` is the current that the last frame would
+    have drawn if it exceeded the limit, otherwise 0.
     """
 
     def __init__(self, count: int, limit_ma: int, brightness: int, loops: Levels | None = None) -> None:

@@ -111,11 +111,7 @@ class LinkOwner:
 
 
 class SendWindow:
-    """The sequenced packets that the host hasn't acknowledged, oldest first.
-
-    Attributes:
-        resent: number of packets written again.
-    """
+    """The sequenced packets that the host hasn't acknowledged, oldest first; ``resent`` counts those written again."""
 
     def __init__(self) -> None:
         self._payloads = [bytearray(LARGEST_SENT) for _ in range(SLOTS)]
@@ -202,14 +198,10 @@ class SendWindow:
 
 
 class DeviceLink(PacketHandler):
-    """The device's end of the link.
+    """The device's end of the link; ``session`` is 0 without one.
 
-    Attributes:
-        session: the present session, 0 without one.
-        heard_at: the ticks at which the session's last valid packet arrived.
-        reader: counts accepted and dropped frames.
-        window: the unacknowledged packets.
-        outbox: bytes that wait for the port.
+    ``heard_at`` is the ticks at which the session's last valid packet arrived, ``outbox`` the bytes that wait for the
+    port.
     """
 
     def __init__(self, owner: LinkOwner, boot_id: int, now: int) -> None:

@@ -64,15 +64,7 @@ class PacketHandler:
 
 
 class PacketReader:
-    """Extracts valid packets from a stream of bytes; everything else is dropped and counted.
-
-    Attributes:
-        accepted: valid packets.
-        undecodable: frames that aren't COBS.
-        too_short: frames shorter than the smallest packet.
-        too_long: frames longer than the largest packet, up to the next zero.
-        wrong_checksum: frames whose checksum doesn't match.
-    """
+    """Extracts valid packets from a stream of bytes; everything else is dropped and counted by its reason."""
 
     def __init__(self, taker: PacketHandler) -> None:
         self._handler = taker
@@ -159,10 +151,9 @@ def encode_into(packet: bytes, target: bytearray, start: int) -> int:
 
 
 def decode_in_place(frame: memoryview, length: int) -> int:
-    """Decode the first ``length`` bytes, none of which is zero, in place.
+    """Decode the first ``length`` bytes, none of which is zero, in place; return the packet's length.
 
-    Returns:
-        The length of the packet, or -1 when the last run ends beyond the frame.
+    It is -1 if the last run ends beyond the frame.
     """
     read = written = 0
     while read < length:

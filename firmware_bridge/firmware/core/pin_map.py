@@ -23,10 +23,7 @@ DEFAULT_LIMIT_MA = 400  # what a USB port gives, less the board itself
 class PinMap:
     """What is connected to which pin. If the file has any fault, only the link is connected.
 
-    Attributes:
-        checksum: the CRC-32 of the file, 0 without one.
-        faults: sentences that describe them.
-        uart: ``(number, tx, rx, baud)``, or ``None`` for USB.
+    ``checksum`` is the file's CRC-32, 0 without one; ``uart`` is ``(number, tx, rx, baud)``, or ``None`` for USB.
     """
 
     def __init__(self, checksum: int = 0) -> None:

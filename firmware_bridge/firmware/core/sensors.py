@@ -14,15 +14,11 @@ _LONGEST_MS = 0xFFFF  # the field has 16 bits
 
 
 def mark_ghosts(closed: list[int], rows: int, ghosts: list[int]) -> None:
-    """Find the switches that read closed and could be open.
+    """Fill ``ghosts`` with the masks of the switches that read closed and could be open, as ``closed`` has those that
+    may be.
 
     Readings are complete (switches connected by any path read closed), so another path from row to column exists
-    exactly where four closed switches are the corners of a rectangle.
-
-    Args:
-        closed: for each row a bit mask of the columns that may be closed.
-        rows: number of matrix rows, which come first.
-        ghosts: filled with the masks of the ambiguous switches.
+    exactly where four closed switches are the corners of a rectangle. The matrix's ``rows`` come first.
     """
     for row in range(rows):
         ghosts[row] = 0
@@ -37,11 +33,9 @@ def mark_ghosts(closed: list[int], rows: int, ghosts: list[int]) -> None:
 
 
 class SwitchBank:
-    """The matrix, row by row, and then the single switches, with masks as in ``board.Board.scan``.
+    """The matrix, row by row, and then the single switches, with ``masks`` to be filled as in ``board.Board.scan``.
 
-    Attributes:
-        masks: to be filled by a scan before ``update``.
-        changes_lost: whether there were more changes than a report has room for; its states are right nevertheless.
+    ``changes_lost``: there were more changes than a report has room for; its states are right nevertheless.
     """
 
     def __init__(self, rows: int, columns: int, diodes: bool, singles: int) -> None:
