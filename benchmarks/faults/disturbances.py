@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 
 from benchmarks.scene import variety
+from benchmarks.scene.mirrored import Mirrored
+from benchmarks.scene.things import ForeignObject
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
-from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting, first_fitting, growing_distances, looking_at
+from simulator.scene.scene import Lamp, Lighting, Setting, first_fitting, growing_distances, looking_at
 from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
@@ -259,7 +261,7 @@ class DisturbanceMaker:
         kind = variety.MIRRORED[int(rng.integers(len(variety.MIRRORED)))]
         finish = sorted(variety.FINISHES.items())[int(rng.integers(len(variety.FINISHES)))][1]
         panel = variety.varied_panel(rng, kind, self._pose.camera_position_mm, target)
-        return replace(self._setting.lighting, panels=(panel,), finish=finish)
+        return replace(self._setting.lighting, mirrored=Mirrored((panel,), finish))
 
     def _lighting(self, *, switched: bool) -> Lighting:
         rng, usual = self._rng, self._setting.lighting

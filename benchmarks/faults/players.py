@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.api import Game
 from engine.values import EMPTY, OptionValue
-from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
+from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea, ViolationKind
 from simulator.play.ink import ONE_CELL
 from simulator.play.players import Habits, Players
 from simulator.scene.pieces import InkPose, PiecePose, changed
@@ -31,6 +31,8 @@ class FaultyPlayers(Players):
     """Kinds of wrong set-up, by name."""
     extra_kinds: ClassVar[tuple[str, ...]] = ()
     """Kinds of violation besides those of the game's handler."""
+    unusual_kinds: ClassVar[Mapping[str, ViolationKind]] = {}
+    """Those of them that are drawn like the handler's."""
 
     def __init__(
         self,
@@ -49,7 +51,7 @@ class FaultyPlayers(Players):
     @property
     def kinds_of_violation(self) -> tuple[str, ...]:
         """Every kind of violation, by name."""
-        return (*self._handler.violations, *self.extra_kinds)
+        return (*self._handler.violations, *self.unusual_kinds, *self.extra_kinds)
 
     def rare_kinds(self, event_rng: np.random.Generator) -> set[str]:  # noqa: ARG002 - here every kind is often possible
         """Return the kinds of violation that are rarely possible, and that this game should try to include."""
@@ -84,7 +86,7 @@ class FaultyPlayers(Players):
 
     def _carries_of_violation(self, kind: str, player: str) -> Carries | None:
         area = PlayArea(self.standing, self._handler)
-        return self._handler.violations[kind].carries(area, player, self._rng)
+        return {**self._handler.violations, **self.unusual_kinds}[kind].carries(area, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
         """Return the carries that make the set-up a wrong one; ``None`` if that kind is impossible."""

@@ -16,13 +16,14 @@ import cv2
 import numpy as np
 
 from benchmarks.scene import processing, variety
+from benchmarks.scene.mirrored import mirrored
 from benchmarks.scene.processing import Levels, developed, rounded
+from benchmarks.scene.things import ForeignObject, ForeignObjectKind, paint_foreign_object
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
-from simulator.rendering.optics import compress, mirrored, motion_blur, normalised_rays, on_plane, shade_table
+from simulator.rendering.optics import compress, motion_blur, normalised_rays, on_plane, shade_table
 from simulator.rendering.painting import paste
-from simulator.rendering.things import paint_foreign_object
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import SKINS, SLEEVES, ForeignObject, ForeignObjectKind, Hand, Lighting, Sensor, Setting
+from simulator.scene.scene import SKINS, SLEEVES, Hand, Lighting, Sensor, Setting
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.pieces import Ink, Surface

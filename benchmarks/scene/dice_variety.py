@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from benchmarks.scene.dice_tables import GLYPHS, patterned_ground, random_table
+from benchmarks.scene.loose_dice import draw_dice
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import (
     FACE_VALUES,
@@ -17,7 +18,6 @@ from simulator.rendering.dice import (
     DrawnDie,
     centre_height_mm,
     die_rotation,
-    draw_dice,
     pip_faces,
     shape_face,
     star_face,

@@ -10,15 +10,13 @@ from typing import Literal
 import cv2
 import numpy as np
 
+from benchmarks.scene.mirrored import Finish, Panel
+from benchmarks.scene.things import ForeignObject, ForeignObjectKind
 from simulator.scene.pieces import BlockLook, Colour, DiscLook
 from simulator.scene.scene import (
-    Finish,
-    ForeignObject,
-    ForeignObjectKind,
     Lamp,
     Lighting,
     MarkerState,
-    Panel,
     Sensor,
     Setting,
     Surface,
@@ -28,7 +26,6 @@ from simulator.scene.scene import (
     lens,
     looking_at,
     standard_layout,
-    whole_table_distance_mm,
 )
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
@@ -48,6 +45,15 @@ _SURFACES: tuple[tuple[Surface, Colour], ...] = (
 _MOST_STEPS_BACK = 40
 """Limit of the steps by which a camera moves away until everything is in the picture."""
 _SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
+
+
+_HALF_TABLE_MM = 215.0
+"""Half the width of a board with its markers and a margin."""
+
+
+def whole_table_distance_mm(camera: CameraModel) -> float:
+    """Return the minimum distance at which the board and its markers fit into the shorter side of the picture."""
+    return float(camera.matrix[1, 1]) * 2 * _HALF_TABLE_MM / min(camera.size)
 
 
 def varied_setting(seed: int, hardness: float, size: tuple[int, int] | None = None) -> Setting:

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.page.browser import chromium
+from benchmarks.scene.calibration_board import charuco_views
 from engine.registry import load
 from referee.commands.values import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort
@@ -35,7 +36,6 @@ from referee.setup.steps import Progress, steps_of
 from referee.web.access import Role
 from referee.web.server import open_page, open_site
 from scripts.drawing.screens import screen_of
-from simulator.enrolment import charuco_views
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting

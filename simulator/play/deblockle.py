@@ -4,15 +4,13 @@ Violations of the rules are carries too; the engine decides whether one really i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick, pick_both
 from simulator.scene.cube import COMPASS, STEPS, axis_of, faces_of, roll_faces, rotate_faces
-from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on, changed
+from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
@@ -33,7 +31,7 @@ def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry
     return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if as_block(roll.pose).up != "star"])
 
 
-def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries:
+def wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries:
     """Return a good roll that brings the symbol up (any but the star), and a hop to any open square."""
     rolls = rolls_of(table, table.own(player))
     tops = [(one, as_block(one.pose).up) for one in rolls]
@@ -105,129 +103,8 @@ def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carrie
     return (table.handler.take_off(table.standing, pick(rng, table.own(player))),)
 
 
-def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    """Return a roll against another block or over the board's edge, put down on another square."""
-    handler, standing = table.handler, table.standing
-    blocked = []
-    for start in table.own(player):
-        for side in COMPASS:
-            end = handler.layout.board.neighbour(start, *STEPS[side])
-            if end is None or end in standing:
-                blocked.append((start, side))
-    (start, side), target = pick_both(rng, blocked, table.open_places())
-    faces = roll_faces(handler.faces(standing[start]), side)
-    return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
-
-
-def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Return a roll to the next square and another on the spot, which brings the lower side up."""
-    roll = pick(rng, rolls_of(table, table.own(player)))
-    if roll.tips_towards is None:
-        return None
-    faces = roll_faces(table.handler.faces(roll.pose), roll.tips_towards)
-    return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
-
-
-def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    """Return an own block taken off, and the opponent's spare block put there instead."""
-    trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
-    start, tray = pick_both(rng, table.own(player), trays)
-    off = table.handler.take_off(table.standing, start)
-    spare = as_block(table.standing[tray])
-    return (off, table.handler.lay(table.standing.after(off), tray, start, spare.up, spare.north))
-
-
-def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    places = [*table.own(player), *table.opponents(player)]
-    one, free = pick_both(rng, table.own(player), table.open_places())
-    other = pick(rng, [place for place in places if place != one])
-    handler, standing = table.handler, table.standing
-    aside = handler.lift(standing, one, free)
-    standing = standing.after(aside)
-    across = handler.lift(standing, other, one)
-    standing = standing.after(across)
-    return (aside, across, handler.lift(standing, free, other))
-
-
-def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    start = pick(rng, [*table.own(player), *table.opponents(player)])
-    carry = table.handler.take_off(table.standing, start)
-    if rng.random() < 0.5:
-        # it rolled under the table
-        return (replace(carry, pose=changed(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
-    return (carry,)
-
-
-def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    trays = [place for place in table.standing if " tray " in place]
-    trays = [place for place in trays if place.startswith(player)] or trays
-    start, end = pick_both(rng, trays, table.open_places())
-    spare = as_block(table.standing[start])
-    return (table.handler.lay(table.standing, start, end, spare.up, spare.north),)
-
-
-def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    own, foe = pick_both(rng, table.own(player), table.opponents(player))
-    off = table.handler.take_off(table.standing, foe)
-    return (off, table.handler.lift(table.standing.after(off), own, foe))
-
-
-def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    rolls = [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up not in {"star", "stop"}]
-    stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
-    roll, star = pick_both(rng, rolls, stars)
-    return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
-
-
-def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
-    """Return the player's own star, which is the one nearer to them, or the one that is their goal."""
-    near, far = sorted(layout.board.printed, key=lambda place: int(place[1:]))
-    return near if (player != "teal") == own else far
-
-
-def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry:
-    rolls = rolls_of(table, table.own(player), onto_star=True)
-    return pick(rng, [one for one in rolls if as_block(one.pose).up == "star" and one.end == star])
-
-
-def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    return (_star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng),)
-
-
-def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    """Return the right roll on the wrong star: the block stays there, or is taken off the board."""
-    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
-    if rng.random() < 0.5:
-        return (roll,)
-    return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
-
-
-def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Return a move by the opponent, who has no square to roll to and so is passed over."""
-    foes = table.opponents(player)
-    if not foes or rolls_of(table, foes) or rolls_of(table, foes, onto_star=True):
-        return None
-    return (table.handler.lift(table.standing, *pick_both(rng, foes, table.open_places())),)
-
-
-def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries:
-    """Return a good roll and a step to a neighbouring square (for cross and x) that turns the block."""
-    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up in {"cross", "x"}])
-    after = table.then(roll)
-    board, open_places = table.handler.layout.board, set(after.open_places())
-    steps = (
-        ((-1, -1), (1, -1), (-1, 1), (1, 1)) if as_block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
-    )
-    end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
-    faces = rotate_faces(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
-    return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
-
-
-MOVED_THOUGH_STUCK = "moved though stuck"
-"""A move by a player who has no legal turn."""
-
 _KINDS = (
-    ViolationKind("wrong hop", _wrong_hop, usual=True),
+    ViolationKind("wrong hop", wrong_hop, usual=True),
     ViolationKind("hop missing", _hop_missing, usual=True),
     ViolationKind("rolled diagonally", _rolled_diagonally, usual=True),
     ViolationKind("rolled too far", _rolled_too_far, usual=True),
@@ -239,26 +116,10 @@ _KINDS = (
     ViolationKind("turned over in place", _turned_over_in_place, usual=True),
     ViolationKind("taken off", _taken_off, usual=True),
     ViolationKind("turned in place", _turned_in_place, only_side_faces=True, usual=True),
-    *(
-        ViolationKind(f"hopped wrongly with {symbol} up", partial(_wrong_hop, symbol=symbol))
-        for symbol in ("stop", "cross", "x", "slider", "hoops")
-    ),
-    ViolationKind("rolled against something", _rolled_against_something),
-    ViolationKind("rolled over twice", _rolled_over_twice),
-    ViolationKind("replaced by the other's block", _replaced_by_the_others),
-    ViolationKind("two blocks swapped", _swapped),
-    ViolationKind("block fallen off", _fallen_off),
-    ViolationKind("block put on", _put_on),
-    ViolationKind("landed on a block", _landed_on_block),
-    ViolationKind("hopped onto a star", _landed_on_star),
-    ViolationKind("left standing on the goal", _left_standing_on_goal, star="goal"),
-    ViolationKind("left by its own star", _left_by_own_star, star="own"),
-    ViolationKind(MOVED_THOUGH_STUCK, _moved_though_stuck),
-    ViolationKind("turned while hopping", _turned_while_hopping, only_side_faces=True),
 )
 
 VIOLATIONS: Mapping[str, ViolationKind] = {kind.name: kind for kind in _KINDS}
-"""Every kind by name."""
+"""The usual kinds by name."""
 
 
 def block_faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:

@@ -228,28 +228,14 @@ def paint_background(setting: Setting) -> Image:
     image = _table(setting, rays)
     if not lying_sheets(setting.layout):
         _paint_board(setting, image, rays)
-    picture = optics.develop(image * _gain(setting))
+    picture = optics.develop(image * gain(setting))
     picture.setflags(write=False)
     return picture
 
 
-def _gain(setting: Setting) -> FloatImage:
+def gain(setting: Setting) -> FloatImage:
     """Return the sensor's gain and the vignette as a factor on linear light, shape (height, width, 3)."""
     width, height = setting.camera.size
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
     vignette = optics.vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
     return np.asarray(vignette * optics.sensor_gain(setting.sensor).astype(np.float32), dtype=np.float32)
-
-
-def mirrored_light(setting: Setting) -> FloatImage:
-    """Return the linear light that the board or the sheets, and the table around, mirror into the camera.
-
-    Its shape is (height, width, 3). The surfaces are taken as level, and as high as the board.
-    """
-    camera, lighting, height_mm = setting.camera, setting.lighting, setting.layout.board.height_mm
-    rays = optics.normalised_rays(camera, 0.0, 0.0, camera.size)
-    points, hits = optics.on_plane(setting.pose, rays, height_mm)
-    level = _with_height(points, height_mm)
-    focal_px = float(camera.matrix[0, 0])
-    shine = optics.mirrored(lighting.panels, lighting.finish, level, setting.pose.camera_position_mm, focal_px)
-    return np.asarray(shine * hits[..., None] * _gain(setting), dtype=np.float32)

@@ -5,7 +5,7 @@ ray is as long as the distance to the surface. Faces show pips, characters, star
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering import painting
-from simulator.rendering.optics import decode, develop, sensor_gain, shadow_points, supersampled_rays, vignette_at
+from simulator.rendering.optics import decode, develop, sensor_gain, supersampled_rays, vignette_at
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
 from simulator.scene.sheets import die_side_mm
@@ -190,22 +190,6 @@ def centre_height_mm(rotation: FloatArray, side_mm: float) -> float:
     return float(-(_CUBE_CORNERS @ rotation.T)[:, 2].min() * side_mm / 2)
 
 
-def draw_dice(
-    picture: FloatImage,
-    camera: CameraModel,
-    pose: Pose,
-    lighting: Lighting,
-    dice: Sequence[DrawnDie],
-    supersampling: int = 2,
-) -> None:
-    """Draw dice and their shadows over a picture (height, width, 3) in linear light, in place."""
-    for die in dice:
-        _draw_shadows(picture, camera, pose, lighting, die)
-    centre = pose.camera_position_mm
-    for die in sorted(dice, key=lambda one: -float(np.linalg.norm(one.middle_mm - centre))):
-        _draw(picture, camera, pose, lighting, die, supersampling)
-
-
 class DicePainter:
     """Draws the dice of one setting."""
 
@@ -217,9 +201,9 @@ class DicePainter:
     def sprite(self, piece: DiePose) -> painting.Sprite:
         """Draw one die as the camera sees it."""
         setting, die = self._setting, self._drawn_die(piece)
-        outline = project(setting.camera, setting.pose, _corners_mm(die))
+        outline = project(setting.camera, setting.pose, corners_mm(die))
         box = painting.box_around(outline, painting.MARGIN_PX)
-        cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, painting.SAMPLES)
+        cover, paint = layers(box, setting.camera, setting.pose, setting.lighting, die, painting.SAMPLES)
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
         image = np.rint(develop(paint / np.maximum(cover, 1e-6) * gain) * cover).astype(np.uint8)
         mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
@@ -227,7 +211,7 @@ class DicePainter:
 
     def paint_shadows(self, image: Image, piece: DiePose) -> None:
         """Draw the die's shadows on the table, in place."""
-        self._shadows.paint(image, _corners_mm(self._drawn_die(piece)), 0.0)
+        self._shadows.paint(image, corners_mm(self._drawn_die(piece)), 0.0)
 
     def _drawn_die(self, piece: DiePose) -> DrawnDie:
         look = self._setting.dice
@@ -247,52 +231,12 @@ def _faces(printed: str) -> tuple[FloatImage, ...]:
     return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
 
 
-def _corners_mm(die: DrawnDie) -> FloatArray:
+def corners_mm(die: DrawnDie) -> FloatArray:
+    """Return the corners (8, 3) of the cube around a die."""
     return np.asarray(die.middle_mm + _CUBE_CORNERS @ die.rotation.T * (die.side_mm / 2), dtype=np.float64)
 
 
-def _draw_shadows(picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
-    """Draw a contact shadow and one shadow for each lamp, in place."""
-    # a little smaller, for the rounded corners
-    corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
-    ground = corners.copy()
-    ground[:, 2] = 0.0
-    px_per_mm = _pixels_per_mm(camera, pose, die.middle_mm)
-    light = lighting.ambient + sum(lamp.strength for lamp in lighting.lamps)
-    shadows = [(ground + (ground - ground.mean(axis=0)) * 0.15, 0.15 * die.side_mm, 0.35 * lighting.ambient / light)]
-    for lamp in lighting.lamps:
-        distance = float(np.linalg.norm(lamp.position_mm))
-        blur_mm = 0.5 + lamp.radius_mm * die.side_mm * 0.5 / distance
-        shadows.append((np.vstack([shadow_points(lamp, corners, 0.0), ground]), blur_mm, lamp.strength / light))
-    for points, blur_mm, share in shadows:
-        outline = painting.hull(project(camera, pose, points))
-        blur = max(blur_mm * px_per_mm, 0.5)
-        box = painting.clipped(painting.box_around(outline, math.ceil(3 * blur) + 1), picture.shape)
-        if box is None:
-            continue
-        left, top, right, bottom = box
-        mask = painting.polygon_mask((bottom - top, right - left), outline - (left, top))
-        cover = cv2.GaussianBlur(mask.astype(np.float32) / 255, (0, 0), blur)[..., None]
-        picture[top:bottom, left:right] *= 1 - cover * np.float32(min(share, 0.9))
-
-
-def _pixels_per_mm(camera: CameraModel, pose: Pose, point_mm: FloatArray) -> float:
-    return float(camera.matrix[0, 0]) / float((pose.rotation @ point_mm + pose.translation)[2])
-
-
-def _draw(
-    picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
-) -> None:
-    box = painting.clipped(painting.box_around(project(camera, pose, _corners_mm(die)), 2), picture.shape)
-    if box is None:
-        return
-    left, top, right, bottom = box
-    cover, paint = _layers(box, camera, pose, lighting, die, supersampling)
-    part = picture[top:bottom, left:right]
-    part[...] = part * (1 - cover) + paint
-
-
-def _layers(
+def layers(
     box: painting.Box,
     camera: CameraModel,
     pose: Pose,

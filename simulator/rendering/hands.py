@@ -22,9 +22,8 @@ from simulator.rendering.painting import (
     motion_px,
     polygon_mask,
 )
-from simulator.rendering.things import silhouette_px
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import ForeignObject, Hand, Setting
+from simulator.scene.scene import Hand, Setting, Thing
 from simulator.scene.sheets import place_mm
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
@@ -222,7 +221,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
             darken_in_shadow(image, outline, min(softness, 14.0), shade)
 
 
-def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int, things: Sequence[ForeignObject] = ()) -> Image:
+def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int, things: Sequence[Thing] = ()) -> Image:
     """Return where hands and things hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
@@ -233,7 +232,7 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int, things: S
         projected = _ProjectedLimbs.of(setting, limbs)
         for index in range(len(limbs)):
             cv2.fillConvexPoly(mask, np.rint(projected.outline(index) / shrink).astype(np.int32), 255)
-    for outline in (one for thing in things for one in silhouette_px(setting, thing)):
+    for outline in (one for thing in things for one in thing.silhouette_px(setting)):
         cv2.fillPoly(mask, [np.rint(np.clip(outline, -_FAR_PX, _FAR_PX) / shrink).astype(np.int32)], 255)
     return mask
 
@@ -276,7 +275,7 @@ class HandOcclusion:
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))
 
     def covered(
-        self, hands: tuple[Hand, ...], occupied: Collection[str], things: Sequence[ForeignObject] = ()
+        self, hands: tuple[Hand, ...], occupied: Collection[str], things: Sequence[Thing] = ()
     ) -> tuple[str, ...]:
         """Return the places where hands and things hide at least a quarter of the square or of its piece's top."""
         if not hands and not things:

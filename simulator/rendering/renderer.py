@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from simulator.rendering.background import mirrored_light, paint_background, pixels_per_mm
+from simulator.rendering.background import paint_background, pixels_per_mm
 from simulator.rendering.dice import DicePainter
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
 from simulator.rendering.ink import InkPainter, PenPainter
 from simulator.rendering.optics import SensorNoise, add_light, through_sensor
 from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
 from simulator.rendering.pieces import BlockPainter, DiscPainter, PyramidPainter
-from simulator.rendering.things import paint_foreign_object
 from simulator.scene.pieces import (
     BallPose,
     BlockPose,
@@ -31,7 +30,7 @@ from simulator.scene.pieces import (
     StackPose,
     stands,
 )
-from simulator.scene.scene import ForeignObject, Scene, Setting
+from simulator.scene.scene import Scene, Setting, Thing
 from vision.frame import Image
 
 _CACHED_SETTINGS = 3  # backgrounds; each takes megabytes
@@ -59,7 +58,8 @@ class _SettingPainter:
         self._setting = setting
         self._pixels_per_mm = pixels_per_mm(setting)
         self._background = paint_background(setting)
-        self._mirrored = mirrored_light(setting) if setting.lighting.panels else None
+        mirrors = setting.lighting.mirrored
+        self._mirrored = None if mirrors is None else mirrors.light(setting)
         self._shadows = shadows = Shadows(setting, self._pixels_per_mm)
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
 
@@ -88,7 +88,7 @@ class _SettingPainter:
                 self._stills.popitem(last=False)
         return image
 
-    def _paint_still(self, standing: tuple[PiecePose, ...], things: tuple[ForeignObject, ...]) -> Image:
+    def _paint_still(self, standing: tuple[PiecePose, ...], things: tuple[Thing, ...]) -> Image:
         image = self._background.copy()
         for piece in standing:
             if isinstance(piece, InkPose):
@@ -103,18 +103,17 @@ class _SettingPainter:
         for thing in sorted(things, key=lambda one: (self._lies_on_pieces(one), -self._distance_mm(one))):
             while sprites and (self._lies_on_pieces(thing) or sprites[0].distance_mm > self._distance_mm(thing)):
                 paste(image, sprites.pop(0))
-            paint_foreign_object(self._setting, image, thing, self._pixels_per_mm)
+            thing.paint(self._setting, image, self._pixels_per_mm)
         for sprite in sprites:
             paste(image, sprite)
         return image
 
-    def _lies_on_pieces(self, thing: ForeignObject) -> bool:
+    def _lies_on_pieces(self, thing: Thing) -> bool:
         """Return whether a thing lies on pieces, none of which is high enough to hide it."""
-        return thing.base_mm > self._setting.layout.board.height_mm
+        return thing.foot_mm[2] > self._setting.layout.board.height_mm
 
-    def _distance_mm(self, thing: ForeignObject) -> float:
-        where = np.array([thing.x_mm, thing.y_mm, thing.base_mm])
-        return float(np.linalg.norm(where - self._setting.pose.camera_position_mm))
+    def _distance_mm(self, thing: Thing) -> float:
+        return float(np.linalg.norm(np.array(thing.foot_mm) - self._setting.pose.camera_position_mm))
 
     def paint(self, scene: Scene, frame: int) -> Image:
         standing = tuple(piece for piece in scene.pieces if stands(piece))

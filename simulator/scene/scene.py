@@ -4,18 +4,20 @@ Lengths are in millimetres in the table's frame (see ``vision.geometry``); colou
 on a screen (sRGB), lights' colours are linear.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice, repeat
 from operator import mul
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from simulator.scene.pieces import BlockLook, Colour, DiceLook, DiscLook, PiecePose, PyramidLook
-from vision.frame import FloatArray
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout, default_layout
 
@@ -56,38 +58,11 @@ class Shade:
     remaining_light: float
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Something flat and bright that smooth surfaces mirror: a lamp shade, a window, the lamps of a ceiling.
+class Mirrors(Protocol):
+    """What level surfaces mirror, and how."""
 
-    It reaches from ``centre_mm`` by ``across_mm`` and ``up_mm`` to either side, as an ellipse if ``is_round``.
-    ``panes`` is its number of bright fields along both; ``bars`` is the dark share between two. ``luminance`` is in
-    multiples of white paper's at an irradiance of 1: about 15 for a shade, 40 for a window, 100 for a bare tube.
-    """
-
-    centre_mm: tuple[float, float, float]
-    across_mm: tuple[float, float, float]
-    up_mm: tuple[float, float, float]
-    luminance: float
-    colour: Colour = (1.0, 1.0, 1.0)
-    panes: tuple[int, int] = (1, 1)
-    bars: float = 0.0
-    is_round: bool = False
-
-
-@dataclass(frozen=True)
-class Finish:
-    """How table, board and paper mirror.
-
-    ``head_on`` is the reflectance at normal incidence, ``roughness`` the standard deviation of the slope of its grain,
-    which blurs mirror images, and ``waviness`` that of waves some centimetres long, drawn from ``seed``, which bend
-    them.
-    """
-
-    head_on: float = 0.04
-    roughness: float = 0.05
-    waviness: float = 0.0
-    seed: int = 0
+    def light(self, setting: Setting) -> FloatImage:
+        """Return the linear light, (height, width, 3), that board or sheets, and the table, mirror into the camera."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +74,7 @@ class Lighting:
     ambient_colour: Colour = (1.0, 1.0, 1.0)
     gloss: float = 0.05
     shade: Shade | None = None
-    panels: tuple[Panel, ...] = ()
-    finish: Finish = Finish()
+    mirrored: Mirrors | None = None
 
 
 @dataclass(frozen=True)
@@ -210,40 +184,18 @@ class Hand:
     streak_mm: tuple[float, float] = (0.0, 0.0)
 
 
-ForeignObjectKind = Literal["coin", "cup", "card", "playing card", "napkin", "scarf", "sleeve", "cat"]
-_HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
-    "coin": 2.2,
-    "cup": 85.0,
-    "card": 0.4,
-    "playing card": 0.3,
-    "napkin": 1.0,
-    "scarf": 7.0,
-    "sleeve": 50.0,
-    "cat": 90.0,
-}
-
-
-@dataclass(frozen=True)
-class ForeignObject:
-    """Something that does not belong to the game, at (x, y) on ``base_mm``, turned anticlockwise by ``turned_deg``.
-
-    ``radius_mm`` is half the depth of a card or a napkin, half the width of a scarf or a sleeve, and of a curled-up cat
-    the radius. ``seed`` draws its pattern.
-    """
-
-    kind: ForeignObjectKind
-    x_mm: float
-    y_mm: float
-    colour: Colour = (0.45, 0.65, 0.75)
-    base_mm: float = 0.0
-    radius_mm: float = 12.0
-    turned_deg: float = 0.0
-    seed: int = 0
+class Thing(Protocol):
+    """Something that does not belong to the game."""
 
     @property
-    def height_mm(self) -> float:
-        """Its height."""
-        return _HEIGHTS_MM[self.kind]
+    def foot_mm(self) -> tuple[float, float, float]:
+        """Where the middle of its underside lies."""
+
+    def paint(self, setting: Setting, image: Image, pixels_per_mm: float) -> None:
+        """Draw it and its shadows into the picture, in place."""
+
+    def silhouette_px(self, setting: Setting) -> Sequence[FloatArray]:
+        """Return polygons (n, 2) of the picture that together are what it hides."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +205,7 @@ class Scene:
     setting: Setting
     pieces: tuple[PiecePose, ...] = ()
     hands: tuple[Hand, ...] = ()
-    things: tuple[ForeignObject, ...] = ()
+    things: tuple[Thing, ...] = ()
 
 
 def lens(
@@ -308,12 +260,3 @@ def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: floa
 def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[float]:
     """Return ``tries`` distances, each ``step`` times the one before."""
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
-
-
-_HALF_TABLE_MM = 215.0
-"""Half the width of a board with its markers and a margin."""
-
-
-def whole_table_distance_mm(camera: CameraModel) -> float:
-    """Return the minimum distance at which the board and its markers fit into the shorter side of the picture."""
-    return float(camera.matrix[1, 1]) * 2 * _HALF_TABLE_MM / min(camera.size)

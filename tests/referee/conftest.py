@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.scene.calibration_board import charuco_views
 from engine.registry import load
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import ServiceSettings
-from simulator.enrolment import charuco_views
 from simulator.scene.scene import lens
 from tests.commands import Run, runner_in
 from tests.referee.judge.judged_game import JudgedGame

@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.enrolment import charuco_views, enrolment_images
+from benchmarks.scene.calibration_board import charuco_views
+from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, Press, TruthLog
 from simulator.play.players import Habits, Players
 from simulator.scene.scene import Setting, lens

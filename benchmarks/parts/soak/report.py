@@ -119,7 +119,12 @@ class SoakReport:
         seen = {kind for item in self.items for kind in item.kinds}
         asked = [kind for kind in FAULT_KINDS if kind not in {*_NOT_COUNTED, *impossible_kinds(load(self.game))}]
         players = faulty_players(load(self.game))
-        violations = {*HANDLERS[self.game].violations, *players.extra_kinds, *players.only_side_faces}
+        violations = {
+            *HANDLERS[self.game].violations,
+            *players.unusual_kinds,
+            *players.extra_kinds,
+            *players.only_side_faces,
+        }
         set_ups = (f"set-up: {kind}" for kind in players.wrong_set_ups)
         asked += [f"illegal: {kind}" for kind in (*sorted(violations), *set_ups)]
         return [kind for kind in asked if kind not in seen]

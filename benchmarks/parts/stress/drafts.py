@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from benchmarks.parts.picture_changes import Change
-from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces
+from benchmarks.scene.things import ForeignObject
+from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces, whole_table_distance_mm
 from simulator.scene.pieces import BlockLook, DiscLook
 from simulator.scene.scene import (
     Bend,
-    ForeignObject,
     Hand,
     Lamp,
     Lighting,
@@ -20,7 +20,6 @@ from simulator.scene.scene import (
     growing_distances,
     lens,
     looking_at,
-    whole_table_distance_mm,
 )
 from simulator.scene.sheets import extent_mm, lying_sheets
 from vision.layout.table import TableLayout, default_layout

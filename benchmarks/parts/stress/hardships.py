@@ -23,9 +23,11 @@ from benchmarks.parts.picture_changes import (
 )
 from benchmarks.parts.stress.drafts import Draft, setting_of, stress_layout
 from benchmarks.scene import variety
+from benchmarks.scene.mirrored import Mirrored
+from benchmarks.scene.things import ForeignObject, ForeignObjectKind
 from simulator.rendering.optics import random_colour
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import Bend, ForeignObject, ForeignObjectKind, Hand, Lamp, MarkerState, Shade, Surface
+from simulator.scene.scene import Bend, Hand, Lamp, MarkerState, Shade, Surface
 
 PIECE_SETS = 8
 """Number of piece sets that differ in colour."""
@@ -95,7 +97,7 @@ def _with_panel(draft: Draft, rng: np.random.Generator, kind: variety.PanelKind,
     target = np.array([*(rng.uniform(-0.85, 0.85, 2) * variety.half_mm(board)), board.height_mm])
     panel = variety.varied_panel(rng, kind, setting.pose.camera_position_mm, target)
     surface = replace(variety.FINISHES[finish], seed=int(rng.integers(1 << 30)))
-    return _with_lighting(draft, rng, panels=(panel,), finish=surface)
+    return _with_lighting(draft, rng, mirrored=Mirrored((panel,), surface))
 
 
 def _covered_by(draft: Draft, rng: np.random.Generator, kind: ForeignObjectKind) -> Draft:

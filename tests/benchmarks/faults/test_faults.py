@@ -13,6 +13,7 @@ from benchmarks.faults.deblockle import (
     FORBIDDEN_BY_VARIANT,
     ONLY_SIDE_FACES,
     OUT_OF_TURN,
+    UNUSUAL,
     WHOLE_TURN_VIOLATIONS,
     FaultyBlockPlayers,
     Onlooker,
@@ -222,7 +223,9 @@ def test_frames_end_after_the_game() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", some(sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDE_FACES)), 10))
+@pytest.mark.parametrize(
+    "kind", some(sorted({*VIOLATIONS, *UNUSUAL, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDE_FACES)), 10)
+)
 def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(cases(2)):
@@ -416,7 +419,7 @@ def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
     assert all(players.violation_of(kind) is None for kind in ONLY_SIDE_FACES)
     assert players.turn_and_rotate_another() is None
-    found = [action for kind in some(sorted(VIOLATIONS), 14) if (action := players.violation_of(kind))]
+    found = [action for kind in some(sorted({**VIOLATIONS, **UNUSUAL}), 14) if (action := players.violation_of(kind))]
     assert len(found) > 3
     for action in found:
         assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
 from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
+from benchmarks.scene.loose_dice import draw_dice
+from benchmarks.scene.mirrored import fresnel
 from benchmarks.scene.reflections import Facets, Surroundings
 from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
 from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, scans_in, written_sheet
@@ -19,13 +21,11 @@ from simulator.rendering.dice import (
     DrawnDie,
     centre_height_mm,
     die_rotation,
-    draw_dice,
     pip_face,
     pip_faces,
     printed_face,
     text_face,
 )
-from simulator.rendering.optics import fresnel
 from simulator.scene.handwriting import FORMS, OTHER_FORMS, Writer, loop_around
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import cases

@@ -23,6 +23,7 @@ from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_
 from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
 from benchmarks.parts.soak.report import Outcome
 from benchmarks.parts.soak.violations import Violation, responses_to, violation_outcome
+from benchmarks.scene.things import ForeignObject
 from engine.api import Game
 from engine.registry import load
 from engine.values import Roll
@@ -31,7 +32,6 @@ from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.scene.pieces import DiePose, block_on
-from simulator.scene.scene import ForeignObject
 from tests.present import present
 from vision.errors import CameraError, EndOfFramesError
 

@@ -15,6 +15,7 @@ from benchmarks.parts.soak.inputs import covered_places, sides_in_plain_view
 from benchmarks.parts.soak.matching import resolve
 from benchmarks.parts.soak.report import GameScore, Item, Outcome, SoakReport
 from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
+from benchmarks.scene.things import ForeignObject
 from engine.registry import games, load
 from engine.values import Roll
 from referee.commands.values import Reply
@@ -22,7 +23,7 @@ from referee.journal.events import SEEN, Event, EventKind, JsonValue
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
-from simulator.scene.scene import ForeignObject, looking_at
+from simulator.scene.scene import looking_at
 from vision.geometry import CubeSolid
 from vision.layout.pieces import BlockPieces
 

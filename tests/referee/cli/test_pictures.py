@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import tray_of_six, tray_picture
+from benchmarks.scene.loose_dice import draw_dice as render_dice
 from common.places import EMPTY
 from engine.registry import load
 from referee.cli.picture_files import _obstacle_sentence, _print, _tray_reader, at_rest, show_reading
@@ -20,7 +21,6 @@ from referee.settings.settings import Settings
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, pip_faces, printed_face
-from simulator.rendering.dice import draw_dice as render_dice
 from simulator.rendering.optics import develop
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Lighting, Scene, lens, looking_at

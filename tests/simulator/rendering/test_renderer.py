@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from benchmarks.scene.things import ForeignObject
 from benchmarks.scene.variety import varied_setting
 from simulator.rendering import optics
 from simulator.rendering.hands import hand_sprite
@@ -31,7 +32,6 @@ from simulator.scene.pieces import (
 )
 from simulator.scene.scene import (
     SLEEVES,
-    ForeignObject,
     Hand,
     Lamp,
     Lighting,

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.scene.calibration_board import charuco_views
 from common.phrases import Phrase
 from engine.registry import load
 from referee.languages import sentences
@@ -23,7 +24,6 @@ from referee.setup.table_setup import PICTURES_FOLDER, FoundCamera
 from referee.web.access import Role
 from referee.web.languages import translations
 from referee.web.server import open_site
-from simulator.enrolment import charuco_views
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scene.calibration_board import charuco_views
 from engine import registry
 from engine.values import OptionValue
 from referee.setup.calibrating import CALIBRATION_PICTURES
 from referee.setup.steps import Progress, check_step, steps_of
 from referee.setup.table_setup import TableSetup
-from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer

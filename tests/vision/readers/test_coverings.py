@@ -7,10 +7,11 @@ import pytest
 
 from benchmarks.parts.stress.drafts import ordinary_draft, setting_of
 from benchmarks.parts.stress.scenes import PLACE_PIECES
+from benchmarks.scene.things import ForeignObject
 from benchmarks.stress import learn
 from simulator.play.actions import Arrangement
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import ForeignObject, Scene
+from simulator.scene.scene import Scene
 from vision.frame import Frame
 from vision.layout.pieces import top_mm
 from vision.readers.registry import table_reader

@@ -8,9 +8,10 @@ import pytest
 
 from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.game import looks_of_pieces
+from benchmarks.scene.things import ForeignObject
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import block_on
-from simulator.scene.scene import ForeignObject, Scene
+from simulator.scene.scene import Scene
 from tests.effort import cases, some
 from tests.vision import photoreal
 from vision.errors import NotLocatedError

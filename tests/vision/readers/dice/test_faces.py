@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, die_rotation, draw_dice, text_face
+from benchmarks.scene.loose_dice import draw_dice
+from simulator.rendering.dice import DieLook, DrawnDie, die_rotation, text_face
 from simulator.rendering.optics import develop
 from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import some

@@ -8,11 +8,12 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.scene.things import ForeignObject
 from simulator.enrolment import set_up_image
 from simulator.play.actions import Arrangement, Slack
 from simulator.play.diaballik import DiscHandler
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import ForeignObject, Scene, Setting
+from simulator.scene.scene import Scene, Setting
 from simulator.table import standard_setting
 from tests.effort import some
 from tests.vision.readers.discs import pictures

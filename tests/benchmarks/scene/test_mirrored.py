@@ -5,21 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.rendering.background import mirrored_light
+from benchmarks.scene.mirrored import Finish, Mirrored, Panel
+from benchmarks.scene.things import ForeignObject, ForeignObjectKind
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.optics import add_light, develop
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import (
-    Finish,
-    ForeignObject,
-    ForeignObjectKind,
-    Lighting,
-    Panel,
-    Scene,
-    Sensor,
-    Setting,
-    lens,
-)
+from simulator.scene.scene import Lighting, Scene, Sensor, Setting, lens
 from simulator.table import standard_setting
 from vision.frame import FloatImage
 from vision.geometry import project
@@ -29,16 +20,18 @@ SHADE = Panel((120.0, 500.0, 1400.0), (90.0, 0.0, 0.0), (0.0, 90.0, 0.0), 10.0, 
 
 def setting_of(finish: Finish, panel: Panel = SHADE) -> Setting:
     ordinary = standard_setting(lens((640, 480)))
-    return replace(ordinary, lighting=Lighting(panels=(panel,), finish=finish), sensor=Sensor(vignette=0.0, noise=0.0))
+    return replace(
+        ordinary, lighting=Lighting(mirrored=Mirrored((panel,), finish)), sensor=Sensor(vignette=0.0, noise=0.0)
+    )
 
 
 def light_of(finish: Finish, panel: Panel = SHADE) -> FloatImage:
-    return mirrored_light(setting_of(finish, panel))
+    return Mirrored((panel,), finish).light(setting_of(finish, panel))
 
 
 def test_a_lamp_is_mirrored_where_its_mirror_image_would_be() -> None:
     setting = setting_of(Finish(roughness=0.0))
-    light = mirrored_light(setting)[..., 0]
+    light = light_of(Finish(roughness=0.0))[..., 0]
     x, y, z = SHADE.centre_mm
     (expected,) = project(setting.camera, setting.pose, [[x, y, 2 * setting.layout.board.height_mm - z]])
     rows, columns = np.nonzero(light > 0.1)

@@ -1,7 +1,9 @@
 """Objects that don't belong to the game, as the camera sees them: outlines, shadows and patterns."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -16,9 +18,58 @@ from simulator.rendering.painting import (
     hull,
     polygon_mask,
 )
-from simulator.scene.scene import ForeignObject, ForeignObjectKind, Setting
+from simulator.scene.scene import Colour, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
+
+ForeignObjectKind = Literal["coin", "cup", "card", "playing card", "napkin", "scarf", "sleeve", "cat"]
+_HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {
+    "coin": 2.2,
+    "cup": 85.0,
+    "card": 0.4,
+    "playing card": 0.3,
+    "napkin": 1.0,
+    "scarf": 7.0,
+    "sleeve": 50.0,
+    "cat": 90.0,
+}
+
+
+@dataclass(frozen=True)
+class ForeignObject:
+    """Something that does not belong to the game, at (x, y) on ``base_mm``, turned anticlockwise by ``turned_deg``.
+
+    ``radius_mm`` is half the depth of a card or a napkin, half the width of a scarf or a sleeve, and of a curled-up cat
+    the radius. ``seed`` draws its pattern.
+    """
+
+    kind: ForeignObjectKind
+    x_mm: float
+    y_mm: float
+    colour: Colour = (0.45, 0.65, 0.75)
+    base_mm: float = 0.0
+    radius_mm: float = 12.0
+    turned_deg: float = 0.0
+    seed: int = 0
+
+    @property
+    def foot_mm(self) -> tuple[float, float, float]:
+        """Where the middle of its underside lies."""
+        return (self.x_mm, self.y_mm, self.base_mm)
+
+    @property
+    def height_mm(self) -> float:
+        """Its height."""
+        return _HEIGHTS_MM[self.kind]
+
+    def paint(self, setting: Setting, image: Image, pixels_per_mm: float) -> None:
+        """Draw it and its shadows into the picture, in place."""
+        paint_foreign_object(setting, image, self, pixels_per_mm)
+
+    def silhouette_px(self, setting: Setting) -> list[FloatArray]:
+        """Return polygons (n, 2) of the picture that together are what it hides."""
+        return silhouette_px(setting, self)
+
 
 _ANGLES = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
