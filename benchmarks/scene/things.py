@@ -18,7 +18,8 @@ from simulator.rendering.painting import (
     hull,
     polygon_mask,
 )
-from simulator.scene.scene import Colour, Setting
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 

@@ -13,14 +13,13 @@ import numpy.typing as npt
 
 from benchmarks.faults.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from benchmarks.faults.table import FaultyTable
-from benchmarks.scene.things import ForeignObject
 from referee.sensing.health import SensorSnapshot
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.rendering.painting import box_around, clipped, polygon_mask
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
-from simulator.scene.scene import Scene, Setting
+from simulator.scene.scene import Scene, Setting, Thing
 from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
@@ -77,7 +76,7 @@ def sides_in_plain_view(
 
 
 def covered_places(
-    setting: Setting, pose: Pose, things: Sequence[ForeignObject], more_than: float = _COVERED_SHARE
+    setting: Setting, pose: Pose, things: Sequence[Thing], more_than: float = _COVERED_SHARE
 ) -> set[str]:
     """The places of which objects hide more than a share of the piece that stands, or would stand, there."""
     layout = setting.layout
