@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.registry import games
+from engine.registry import games, load
 from engine.values import EMPTY
 from referee.commands.values import EnterRoll, EnterTurn, NewGame, PauseClock
 from referee.judge.sentences import doubtful, which_turn
@@ -177,10 +177,32 @@ def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     """A hall with a table that needs an arbiter and a tournament."""
     # The libraries of the hall are optional.
     from hall.tournament.values import System
-    from tests.hall.halls import OPENED
+    from referee.mqtt.topics import ShownVerdict
+    from tests.hall.halls import OPENED, event, state
     from tests.hall.web.visits import Visit, serving
 
     visit = Visit(folder)
+    feed = visit.feeds[1]
+    feed.begin(NAMES[:2], 0)
+    for _ in range(5):
+        feed.advance()
+    game = load("deblockle")
+    position = game.notation.parse_state(feed.state().position or "")
+    believed = dict(game.table.appearance(position))
+    moved = next(place for place, look in believed.items() if look != EMPTY)
+    to = next(place for place in reversed(believed) if believed[place] == EMPTY)
+    looks = {moved: EMPTY, to: believed[moved]}
+    breach = game.table.explain(position, believed | looks)[0]
+    verdict = ShownVerdict(
+        kind="illegal",
+        sentence=breach.sentence,
+        remedy=breach.remedy,
+        places=(moved, to),
+        expected={place: believed[place] for place in looks},
+        seen=looks,
+    )
+    told = feed.state().model_copy(update={"verdict": verdict})
+    visit.hall.take([*map(event, feed.events[-6:]), replace(state(feed), payload=told.model_dump_json().encode())])
     players = [(name, 1800 - 50 * number) for number, name in enumerate(NAMES)]
     visit.director.begin("Club", System.SWISS, 3, "deblockle", players)
     visit.director.pair(1, ["table-1", "table-2", "table-3"])
