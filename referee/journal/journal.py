@@ -498,7 +498,7 @@ class BufferedJournal(Closeable):
         return events
 
     def beginnings(self, most: int) -> list[Event]:
-        """List how the newest games in the file began, at most ``most`` of them, the newest first."""
+        """List how the newest games in the file that were played or have names began, the newest first."""
         return self.journal.beginnings(most)
 
     def latest_game(self) -> int | None:

@@ -106,8 +106,16 @@ class JournalReader(Closeable):
         return [GameSpan(*row) for row in rows]
 
     def beginnings(self, most: int) -> list[Event]:
-        """List how the newest games began, at most ``most`` of them, the newest first."""
-        rows = self._rows(f"SELECT {COLUMNS} FROM event WHERE kind = 'new game' ORDER BY number DESC LIMIT ?", most)
+        """List how the newest games began, at most ``most`` of them, the newest first.
+
+        Games in which nobody was named and nothing was played are left out: the referee begins them by itself.
+        """
+        rows = self._rows(
+            f"SELECT {COLUMNS} FROM event AS first WHERE kind = 'new game' "
+            "AND (json_extract(data, '$.players') IS NOT NULL OR EXISTS "
+            "(SELECT 1 FROM event WHERE game = first.game AND kind IN ('turn', 'end'))) ORDER BY number DESC LIMIT ?",
+            most,
+        )
         return [_event_of(row) for row in rows]
 
     def latest_game(self) -> int | None:

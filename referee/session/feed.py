@@ -13,7 +13,7 @@ from typing import Any
 
 from common.phrases import Phrase, capitalized, either, joined, listed
 from engine.api import Game, StateT, TurnT
-from engine.support.players import DRAW, RESIGN, describe_announcement
+from engine.support.players import DRAW, RESIGN, describe_announcement, who_plays
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.clocks import ClockFace
@@ -167,6 +167,8 @@ def _awaited(game: Game[StateT, TurnT], state: StateT) -> str:
     if game.awaits_roll(state):
         return capitalized(game.notation.standing(state)[0])
     playing = game.rules.players_to_move(state)
+    if len(playing) > 2 and len(playing) == len(who_plays(game, state)):
+        return Phrase("All play now.")
     if len(playing) > 1:
         return Phrase("{names} play now.", listed(map(capitalized, playing)))
     return "" if state.to_move is None else Phrase("{player} to play.", capitalized(state.to_move))

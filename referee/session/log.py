@@ -124,15 +124,16 @@ class GameLog(Generic[StateT, TurnT]):
         self._begin()
         return True
 
-    def last_named(self) -> Event:
-        """Return how the newest game of this kind in which somebody was named began; without any, how this one did.
+    def last_begun(self) -> Event:
+        """Return how this game began, or, if nobody was named and nothing was played, the one of its kind before.
 
         Only the journal's newest games are searched.
         """
         newest = self._journal.events(self.number)[0][1]
-        begun = (newest, *self._journal.beginnings(MOST_GAMES))
-        named = (event for event in begun if event.names and event.data["game"] == self._game.name)
-        return next(named, newest)
+        if newest.names or self.folded.turns or self.folded.is_ended:
+            return newest
+        begun = self._journal.beginnings(MOST_GAMES)
+        return next((event for event in begun if event.data["game"] == self._game.name), newest)
 
     def append(self, event: Event, evidence: Sequence[Evidence] = (), states: Sequence[StateT] | None = None) -> int:
         """Record an event and return its number; it is durable on return.
@@ -486,7 +487,12 @@ def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
 
 def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     """Say what a take-back undoes, corrections too; ``folded`` must have a turn, roll or announcement."""
-    sentence: str = Phrase("{described} That is taken back.", last_played_sentence(game, folded))
+    return Phrase("{described} That is taken back.", last_played_sentence(game, folded)) + lost_corrections(folded)
+
+
+def lost_corrections(folded: Folded[Any]) -> str:
+    """Say which corrections a take-back undoes, after a space; empty for none."""
+    sentence = ""
     places = dict.fromkeys(place for step in folded.corrections_since for place in step.places)
     if places:
         sentence += Phrase(" The correction of {places} no longer counts either.", listed(places, "and"))

@@ -53,7 +53,7 @@ class Recorder(Protocol):
         """List (number, event) pairs in order."""
 
     def beginnings(self, most: int) -> list[Event]:
-        """List how the newest games began, at most ``most`` of them, the newest first."""
+        """List how the newest games with names or turns began, at most ``most`` of them, the newest first."""
 
     def latest_game(self) -> int | None:
         """Return the number of the latest game."""

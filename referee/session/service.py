@@ -284,7 +284,7 @@ class Service(Generic[StateT, TurnT]):
         """Begin another game like the last one, with the sides changed; raises CorrectionError before its end."""
         if self._log.folded.turns and self._log.folded.outcome is None:
             raise CorrectionError("the game is not over; end it first")
-        return self.begin(entries.same_again(self._game, self._log.last_named(), command.by))
+        return self.begin(entries.same_again(self._game, self._log.last_begun(), command.by))
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Process one frame and return the new verdicts.

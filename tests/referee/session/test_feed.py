@@ -83,6 +83,12 @@ BLOKUS: Any = load("blokus-dice")
 INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
 
 
+def three_writing(to_move: str) -> Any:
+    """A state of three players, some of whom may write."""
+    text = f"drop players=3 p1=1...... p2=2...... p3=3...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to={to_move}"
+    return NUMBER_DROP.notation.parse_state(text)
+
+
 @pytest.mark.parametrize(
     ("game", "how", "words"),
     [
@@ -101,6 +107,8 @@ INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
             "Draw the tiles to slots A to E, and tell the referee their faces (p1 is first).",
         ),
         (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "P1: roll the 4 dice."),
+        (NUMBER_DROP, {"states": (three_writing("p1,p2,p3"),)}, "All play now."),
+        (NUMBER_DROP, {"states": (three_writing("p1,p3"),)}, "P1 and P3 play now."),
     ],
 )
 def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:
@@ -250,7 +258,13 @@ def test_the_same_again_has_the_players_change_sides_once_the_game_is_over(on: A
     assert events[-1].data["options"] == events[-2].data["options"]
     on.tell(NewGame(on.game.name))
     assert not on.tell(SameAgain("Ben")).refused
-    assert on.snapshots[-1].names == {"gold": "Ann", "teal": "Ben"}, "those who last played by name"
+    assert on.snapshots[-1].names == {"gold": "Ann", "teal": "Ben"}, "those who last played"
+    on.tell(NewGame(on.game.name))
+    on.show(start, 4)
+    on.tell(EnterTurn(turn, "Cleo"))
+    on.tell(Announce("resign", "Dan", "teal"))
+    assert not on.tell(SameAgain("Dan")).refused
+    assert on.snapshots[-1].names == {}, "the last game had no names"
 
 
 def test_a_new_game_begins_with_nothing_of_the_old_one(on: Any, start: Any) -> None:
@@ -432,7 +446,7 @@ async def next_after(hub: SnapshotHub, version: int, *published: TableSnapshot) 
 
 
 def test_a_viewer_gets_the_newest_snapshot_that_it_does_not_know() -> None:
-    hub = SnapshotHub(lambda: 5.0)
+    hub = SnapshotHub(lambda: 5.0, lambda bits: 0)
     before = hub.newest
     first, third = VersionedSnapshot(1, snapshot(7), 5.0), VersionedSnapshot(3, snapshot(9), 5.0)
     assert asyncio.run(next_after(hub, 0, snapshot(7))) == first
