@@ -95,9 +95,13 @@ def natural_sort_key(name: str) -> list[tuple[int, str]]:
 
 
 class Floor:
-    """The tables, for any number of viewers. Any thread may change or read it."""
+    """The tables, for any number of viewers. Any thread may change or read it.
 
-    def __init__(self) -> None:
+    ``run`` tells the versions of one run of the hall from those of another.
+    """
+
+    def __init__(self, run: str = "") -> None:
+        self.run = run
         self._lock = threading.Lock()
         self._seats: dict[str, Seat] = {}
         self._version = 0

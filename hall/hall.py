@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import secrets
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -169,7 +170,7 @@ class Hall:
         self._complained: set[str] = set()
         self.lock = threading.RLock()
         self.copies = Copies(database, most_table_bytes)
-        self.floor = Floor()
+        self.floor = Floor(secrets.token_hex(4))
         self.floor.change({seat: {} for seat in listed})
         self.floor.change(self._kept_states())
 

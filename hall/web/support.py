@@ -59,7 +59,7 @@ def mark_of(services: HallServices, path: str) -> str:
     else:
         tables = [(seat.id, seat.is_online, seat.urgency, seat.state and seat.state.game) for seat in floor.seats()]
         version = f"{services.hall.database.changes}.{crc32(repr(tables).encode())}"
-    return f"{version}-{services.is_connected():d}"
+    return f"{floor.run}-{version}-{services.is_connected():d}"
 
 
 NOTHING_TYPED: Mapping[str, Any] = MappingProxyType({})

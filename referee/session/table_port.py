@@ -5,6 +5,7 @@ Each command is carried out once, by the session's thread, and gets a reply.
 
 import asyncio
 import enum
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -50,7 +51,10 @@ from vision.frame import Frame, Image
 
 @dataclass(frozen=True)
 class VersionedSnapshot:
-    """A snapshot with its version and arrival time. ``version`` counts up from 1 while the referee runs."""
+    """A snapshot with its version and arrival time. ``version`` counts up while the referee runs, from a random number.
+
+    So no screen takes it for a version of an earlier run.
+    """
 
     version: int
     snapshot: TableSnapshot
@@ -61,11 +65,15 @@ class SnapshotHub:
     """A subscriber that serves any number of viewers. Each gets only the newest snapshot, not the ones it missed.
 
     Receiving a snapshot costs the session's thread the same for any number of viewers. ``clock`` returns monotonic
-    seconds.
+    seconds, ``randbits`` a number of so many random bits.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, randbits: Callable[[int], int] = secrets.randbits
+    ) -> None:
         self.clock = clock
+        # JavaScript counts exactly to 2^53.
+        self._last_version = randbits(32) << 20
         self._lock = threading.Lock()
         self._newest: VersionedSnapshot | None = None
         self._is_closed = False
@@ -74,8 +82,8 @@ class SnapshotHub:
     def __call__(self, snapshot: TableSnapshot) -> None:
         """Replace the newest snapshot, and wake all waiting viewers."""
         with self._lock:
-            version = 1 if self._newest is None else self._newest.version + 1
-            self._newest = VersionedSnapshot(version, snapshot, self.clock())
+            self._last_version += 1
+            self._newest = VersionedSnapshot(self._last_version, snapshot, self.clock())
         self._wake()
 
     @property

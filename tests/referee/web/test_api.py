@@ -137,7 +137,7 @@ def test_a_viewer_gets_the_newest_state_at_once_and_each_change_it_can_keep_up_w
 
 
 def test_a_viewer_who_stops_waiting_leaves_nothing_behind() -> None:
-    hub = SnapshotHub()
+    hub = SnapshotHub(randbits=lambda bits: 0)
     hub(snapshot_of(load("diaballik"), 1))
 
     def waits() -> int:

@@ -17,7 +17,7 @@ from referee.commands.values import Role
 from referee.journal.events import ASKS_TAKE_BACK, OFFERS_DRAW
 from referee.journal.fold import Offer
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.table_port import TablePort
+from referee.session.table_port import SnapshotHub, TablePort
 from referee.web import server
 from referee.web.access import PageSession
 from referee.web.api import PageServices
@@ -159,6 +159,15 @@ def test_a_screen_that_shows_the_newest_table_is_sent_none_of_it_again() -> None
     assert (table["version"], parts) == (1, {})
     port.snapshots(snapshot_of(port.game, 2, hint="Try a1."))
     assert "hint" in told()[1]
+
+
+def test_a_screen_of_an_earlier_run_is_sent_the_whole_table() -> None:
+    before, after = port_of(snapshots=SnapshotHub()), port_of(snapshots=SnapshotHub())
+    for port in (before, after):
+        port.snapshots(snapshot_of(port.game))
+    shown = before.snapshots.newest
+    assert shown is not None
+    assert "board" in screen(after, version=shown.version)()[1]
 
 
 def test_a_screen_gets_the_parts_it_names_and_no_others() -> None:
