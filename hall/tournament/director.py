@@ -58,6 +58,20 @@ class StoredTournament:
             if self.seats[each.round, each.board] == seat
         )
 
+    def to_finish_before(self, pairing: Pairing) -> int | None:
+        """Return the board whose game at the same table comes first: an earlier shift's, or one that has begun."""
+        seat = self.seats[pairing.round, pairing.board]
+        return next(
+            (
+                each.board
+                for each in self.tournament.pairings
+                if seat and each.round == pairing.round and each.board != pairing.board and each.score is Score.OPEN
+                if self.seats[each.round, each.board] == seat
+                if each.board < pairing.board or (each.round, each.board) in self.begun
+            ),
+            None,
+        )
+
 
 class Director:
     """Stores tournaments in a database. ``now`` returns the time in UTC."""

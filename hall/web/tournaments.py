@@ -250,7 +250,8 @@ class TournamentPages:
     async def _start(self, request: Request) -> Response:
         """Have the tables of the last round, or of another ``round``, begin its games, with the players' names.
 
-        Without a ``board``, games that have begun are left alone; with one, its game is begun, even anew.
+        Without a ``board``, games that have begun are left alone; with one, its game is begun, even anew, unless
+        another one is to be finished at its table first.
         """
         stored, fields = await self._stored(request), await self._fields(request)
         tournament, session = stored.tournament, request.state.session
@@ -264,11 +265,16 @@ class TournamentPages:
         chosen, board = fields.get("round", str(tournament.round)), fields.get("board", "")
         for pairing in tournament.pairings:
             at = (pairing.round, pairing.board)
-            is_free = all(each.score is not Score.OPEN for each in stored.waits_for(pairing))
-            wanted = board == str(pairing.board) if board else at not in stored.begun and is_free
+            first = stored.to_finish_before(pairing)
+            wanted = board == str(pairing.board) if board else at not in stored.begun and first is None
             # A game that was lost by absence has no table, even if an arbiter opens it again.
             if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not stored.seats[at]:
                 continue
+            if first is not None:
+                raise HTTPException(
+                    409,
+                    Phrase("Board {first} is played at the same table and has no result yet. Enter it first.", first),
+                )
             command = {
                 "command": NEW_GAME,
                 "game": game.name,

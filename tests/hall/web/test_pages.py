@@ -80,6 +80,12 @@ def test_changes_are_streamed_as_they_come(visit: Visit) -> None:
         assert stream.read().strip() == b""
 
 
+def test_a_page_of_an_earlier_run_of_the_hall_is_shown_anew(tmp_path: Path) -> None:
+    pages = ("/", "/tables/table-1", "/tournaments")
+    before, after = ({mark_in(Visit(tmp_path).page(page)) for page in pages} for _ in range(2))
+    assert not before & after
+
+
 def mark_in(page: str) -> str:
     """What a page says of how new it is."""
     return page.partition('data-mark="')[2].partition('"')[0]
@@ -678,6 +684,10 @@ def test_more_games_than_tables_are_played_in_shifts(visit: Visit) -> None:
     visit.post("/tournaments/1/start")
     first, second = (ruling.command["players"] for ruling in visit.hall.rulings.waiting())
     assert visit.page("/tournaments/1").count("Shift 2: after board") == 2
+    stale = visit.post("/tournaments/1/start", board="3")
+    assert stale.status_code == 409
+    assert "Board 1 is played at the same table and has no result yet." in stale.text
+    assert len(visit.hall.rulings.waiting()) == 2
     visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
     assert "Shift 2: the table is free" in visit.page("/tournaments/1")
     visit.post("/tournaments/1/start")
@@ -688,6 +698,9 @@ def test_more_games_than_tables_are_played_in_shifts(visit: Visit) -> None:
     begun = visit.feeds[0].begin(tuple(told["table-1"].values()), 0)
     visit.hall.take([event(begun)])
     assert visit.director.get(1).begun == {(1, 3)}
+    # A first game that is opened again would stop the second.
+    visit.post("/tournaments/1/decide", round="1", board="1", score="")
+    assert "Board 3 is played at the same table" in visit.post("/tournaments/1/start", board="1").text
 
 
 def test_a_player_is_found_by_name_and_left_out_after_a_second_look(visit: Visit) -> None:
