@@ -210,7 +210,7 @@ def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
         ("c4-c5 c1*e1", "Black moves c4 to c5 and passes c1 to e1.", ("c4", "c5", "c1", "e1")),
         (
             "a3-a2 a2-a1 c1*e1",
-            "Black moves a3 to a2, moves a2 to a1 and passes c1 to e1.",
+            "Black moves a3 to a2 to a1 and passes c1 to e1.",
             ("a3", "a2", "a1", "c1", "e1"),
         ),
     ],
