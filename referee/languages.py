@@ -61,10 +61,22 @@ def sentences_path(language: str) -> Path:
     return CATALOGUES / language / "LC_MESSAGES" / "rules.json"
 
 
+_STACKED = re.compile(r"([a-z]+) (large|medium|small)")
+
+
+def _in_english(text: str, form: str = "") -> str:
+    """Say a piece that is stacked as English does, not colour first as its look: ``small red pyramid``."""
+    del form
+    look = _STACKED.fullmatch(text)
+    return text if look is None else f"{look[2]} {look[1]} pyramid"
+
+
 @cache
 def sentences(language: str) -> Say:
-    """Return a function that translates the referee's English sentences; a catalogue is only loaded if it is needed."""
-    return str if language == "en" else Sentences.of(sentences_path(language))
+    """Return a function that says the referee's sentences in a language; a catalogue is only loaded if it is needed."""
+    if language == "en":
+        return lambda text: text.translated(_in_english) if isinstance(text, Phrase) else _in_english(text)
+    return Sentences.of(sentences_path(language))
 
 
 _SHELL_COMMAND = re.compile(r" \(`?\./run [^()]*\)")

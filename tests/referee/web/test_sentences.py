@@ -26,7 +26,7 @@ from hardware.pin_map import parse_pin
 from referee.doctor import Machine, examine
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
-from referee.languages import Sentences, screen_sentences, sentences_path
+from referee.languages import Sentences, screen_sentences, sentences, sentences_path
 from referee.session.feed import resumed_signal, waiting_signal
 from referee.settings.configuration import load as load_settings
 from referee.wiring.plan import load_sensor_map
@@ -367,3 +367,11 @@ def test_every_finding_of_the_doctor_is_translated(tmp_path: Path) -> None:
 )
 def test_a_screen_shows_no_commands_for_a_terminal(language: str, said: str) -> None:
     assert screen_sentences(language)(judge.SAY_SO) == said
+
+
+def test_english_says_the_size_of_a_stacked_piece_first() -> None:
+    say = sentences("en")
+    lies = Phrase("Put {number} {piece}s back on {place}, or where they may go.", 2, "red small", "a4")
+    assert say(lies) == "Put 2 small red pyramids back on a4, or where they may go."
+    assert say("black large") == "large black pyramid"
+    assert say(Phrase("{name!v} plays {look!r}.", "red small", "red small")) == "red small plays 'red small'."

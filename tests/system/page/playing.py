@@ -10,6 +10,7 @@ from engine.values import EMPTY, OptionValue
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
+from referee.languages import sentences
 
 PHONE = {"width": 360, "height": 740}
 MOST_TRIED = 4000
@@ -32,9 +33,9 @@ def journal_of(folder: Path, game: Game[Any, Any]) -> Any:
 
 
 def standing(game: Game[Any, Any], state: Any) -> list[str]:
-    """The engine's looks by place, named as in a drawing: a sheet's squares without the player's name."""
-    looks = game.table.appearance(state).items()
-    return sorted(f"{place.rpartition('.')[2]} {look}" for place, look in looks if look != EMPTY)
+    """The engine's looks by place, said as in a drawing: a sheet's squares without the player's name."""
+    looks, say = game.table.appearance(state).items(), sentences("en")
+    return sorted(f"{place.rpartition('.')[2]} {say(look)}" for place, look in looks if look != EMPTY)
 
 
 def described(phone: Any) -> list[str]:
