@@ -56,12 +56,14 @@ def played_turns(game: Game[Any, Any], folded: Folded[Any]) -> tuple[PlayedTurn,
 class Chances:
     """The first player's chances of winning, 0 to 1: before each turn and at the end, as far as they are known.
 
-    ``seconds`` is the time for each position, ``wanted`` the number of chances when they are complete.
+    ``seconds`` is the time for each position, ``wanted`` the number of chances when they are complete. While they
+    are looked for, ``is_open`` is true.
     """
 
     wanted: int
     seconds: float
     values: tuple[float, ...] = ()
+    is_open: bool = True
 
     @property
     def is_complete(self) -> bool:
@@ -114,12 +116,17 @@ class ChanceFinder:
         self._lock = threading.Lock()
         self._known: dict[int, _Work] = {}
 
-    def of(self, game: Game[Any, Any], number: int, folded: Folded[Any]) -> Chances:
-        """Return what is known of a finished game's chances, and begin to find them unless another game is searched."""
+    def known(self, number: int, folded: Folded[Any]) -> Chances | None:
+        """Return what is known of a finished game's chances, ``None`` if nobody has had them found."""
         with self._lock:
             work = self._known.get(number)
-            if work is not None and work.newest == folded.last_event:
-                return work.chances
+            return None if work is None or work.newest != folded.last_event else work.chances
+
+    def of(self, game: Game[Any, Any], number: int, folded: Folded[Any]) -> Chances:
+        """Return what is known of a finished game's chances, and begin to find them unless another game is searched."""
+        if (known := self.known(number, folded)) is not None:
+            return known
+        with self._lock:
             turns = played_turns(game, folded)
             work = _Work(folded.last_event, Chances(len(turns) + 1, min(_MOST_S, _WHOLE_S / max(1, len(turns)))))
             if any(each.is_running for each in self._known.values()):
@@ -143,6 +150,7 @@ class ChanceFinder:
         finally:
             with self._lock:
                 work.is_running = False
+                work.chances = replace(work.chances, is_open=False)
             source.close()
 
     def _ask(

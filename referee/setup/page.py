@@ -365,9 +365,11 @@ class SetUpPage:
                 self._dialogue = None
 
     def start(self, step: str) -> bool:
-        """Have the referee started, if all is done; returns whether it is."""
+        """Have the referee started, if all is done; returns whether it is. Pressed twice, it starts once."""
         with self._lock:
             run = self._run
+            if self._is_starting:
+                return True
             if step or run is None or run.step is not None or not self._ending(run).is_ready:
                 return False
             self._is_starting = True

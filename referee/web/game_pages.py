@@ -114,8 +114,11 @@ class GamePages:
         game, is_over = load(position.table.game.name), position.table.end is not None
         words: dict[str, Any] = {"position": position, "document": position.table, "chances": None, "graph": ""}
         words |= {"has_chances": is_over and has_chances(game), "number": number}
-        if "chances" in request.query_params:
-            words["chances"] = found = await run_in_threadpool(self._history.chances, number, language)
+        words["asked"] = "chances" in request.query_params
+        if words["asked"]:
+            # Searching takes the machine's time, so a device that only looks is shown what is known already.
+            find = partial(self._history.chances, begins=request.state.session.role >= Role.PLAY)
+            words["chances"] = found = await run_in_threadpool(find, number, language)
             if found is not None and found.is_complete:
                 words["graph"] = chances_graph(
                     found.player,

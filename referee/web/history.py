@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 
-from common.phrases import Phrase
+from common.phrases import Phrase, capitalized, either
 from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -36,7 +36,7 @@ from referee.journal.results import (
 from referee.languages import screen_sentences
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
-from referee.session.log import last_turn_sentence, take_back_sentence
+from referee.session.log import last_turn_sentence, lost_corrections
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web import documents
 
@@ -123,7 +123,8 @@ class ChancesDocument(documents.Document):
     """The chances of winning of ``player``, 0 to 1, before each turn and at the end, as far as they are known.
 
     Each position was searched for ``seconds``. ``swings`` are the turns that changed the chances most, once all of the
-    ``wanted`` chances are known. With dice, a turn's swing includes the roll that follows.
+    ``wanted`` chances are known; a search that broke off is no longer ``is_open``. With dice, a turn's swing includes
+    the roll that follows.
     """
 
     player: str
@@ -131,6 +132,7 @@ class ChancesDocument(documents.Document):
     values: tuple[float, ...]
     wanted: int
     seconds: float
+    is_open: bool
     has_dice: bool
     swings: tuple[SwingDocument, ...]
 
@@ -306,15 +308,20 @@ class History:
             table=_table_then(followed, folded, language),
         )
 
-    def chances(self, number: int, language: str = "en") -> ChancesDocument | None:
-        """Return what is known of the chances in a finished game, and go on finding them; ``None`` for other games."""
+    def chances(self, number: int, language: str = "en", *, begins: bool = True) -> ChancesDocument | None:
+        """Return what is known of the chances in a finished game, and, if it ``begins`` to, go on finding them.
+
+        Other games have none.
+        """
         with self._open_journal() as journal, self._lock:
             followed = self._follow(journal, number)
             history = self._of_game(journal, followed, language)
         game, folded = followed.game, followed.folded
         if not (history.over and has_chances(game)):
             return None
-        found = self._chances.of(game, number, folded)
+        found = self._chances.of(game, number, folded) if begins else self._chances.known(number, folded)
+        if found is None:
+            return None
         turns = [event for event in history.events if event.turn is not None and not event.undone]
         players = _table_then(followed, folded, language).players
         called = {player.id: player.name for player in players}
@@ -325,6 +332,7 @@ class History:
             values=found.values,
             wanted=found.wanted,
             seconds=found.seconds,
+            is_open=found.is_open,
             has_dice=game.dice is not None,
             swings=tuple(
                 SwingDocument(
@@ -352,18 +360,23 @@ class History:
             game, events = events_of_game(journal, None)
             return fold(game, events).before_seen_roll(game)
 
-    def to_take_back(self, *, asks: bool = False) -> str:
-        """Say what a take-back would undo, or one that is only asked for; empty for nothing."""
+    def to_take_back(self) -> tuple[str, str]:
+        """Ask whether a take-back is meant, and say what it would undo; empty for nothing."""
         with self._open_journal() as journal:
             if journal.latest_game() is None:
-                return ""
+                return "", ""
             game, events = events_of_game(journal, None)
-            folded = fold(game, events)
-            if withdrawn := withdrawal(folded.offer, "", None):
-                return str(withdrawn.data["sentence"])
-            if folded.last_played is None:
-                return ""
-            return last_played_sentence(game, folded) if asks else take_back_sentence(game, folded)
+        folded = fold(game, events)
+        if withdrawal(folded.offer, "", None):
+            return Phrase("Take the draw offer back?"), ""
+        if folded.last_played is None:
+            return "", ""
+        step = folded.steps[folded.last_played]
+        is_turn = step.kind == EventKind.TURN and step.player is not None
+        question = either(
+            is_turn, "Take {player}'s turn back?", "Take that back?", player=capitalized(step.player or "")
+        )
+        return question, last_played_sentence(game, folded) + lost_corrections(folded)
 
     def picture_names(self, event_number: int) -> tuple[str, ...]:
         """Return the names of an event's pictures that are still there."""

@@ -28,6 +28,7 @@ from referee.naming import is_program
 from referee.session.feed import TableSnapshot
 from referee.web.access import Role
 from referee.web.api import PageServices
+from referee.web.documents import TableDocument
 from referee.web.drawing.table import draw_table
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
@@ -56,11 +57,10 @@ class Evenings:
         for event in same:
             if called := event.text("rules"):
                 rules.setdefault(called, same_again(game, event).options)
-        named = next((event for event in same if event.names), None)
         return cls(
             tuple(dict.fromkeys(names))[:_MOST_NAMES],
             dict(list(rules.items())[:_MOST_RULES]),
-            None if named is None else same_again(game, named),
+            same_again(game, same[0]) if same else None,
         )
 
 
@@ -104,6 +104,10 @@ class NewGamePage:
         choice = await run_in_threadpool(self._chosen, fields.get("game", [""])[-1])
         evenings = await run_in_threadpool(self._evenings, choice.game)
         command = command_of(choice.game, choice.options, evenings, fields)
+        ends = self._goes_on(self._newest(request))
+        if ends and fields.get("ends") != [ends]:
+            words = translations(language_of(request)).gettext("A game is being played now. Begin ends it.")
+            return await self._page(request, fields, words, status=409)
         try:
             reply = await self._services.carry_out(request.state.session, command)
         except HTTPException as error:
@@ -127,20 +131,20 @@ class NewGamePage:
         error_field: str = "",
         status: int = 200,
     ) -> Response:
-        port, language = self._port, language_of(request)
+        port, language, newest = self._port, language_of(request), self._newest(request)
         asked = fields.get("game", [request.query_params.get("game", "")])[-1]
         choices = await run_in_threadpool(self._choices)
         choice = next((one for one in choices if one.game.name == asked), choices[0])
         game, options = choice.game, choice.options
         evenings = await run_in_threadpool(self._evenings, game)
-        newest = self._services.documents.newest(language).document
-        goes_on, is_same = bool(newest.turns) and newest.outcome is None, game.name == port.game.name
+        goes_on, is_same = self._goes_on(newest), game.name == port.game.name
         playing = players_with(game, options) if is_same or not player_counts(game) else game.players
         seats = [*fields.get("player", ()), *[""] * len(playing)][: len(playing)]
         chosen = {name: values[-1] for name, values in fields.items()}
         words = {
             "game": game,
             "choices": choices,
+            "document": newest,
             "seats": list(zip(playing, seats, strict=True)),
             "may_be_fewer": len(player_counts(game)) > 1,
             "names": evenings.names,
@@ -177,6 +181,14 @@ class NewGamePage:
         running = self._port.game.name
         names = (running,) if self._port.others is None else games()
         return tuple(sorted(map(self._chosen, names), key=lambda one: (one.game.name != running, bool(one.lacks))))
+
+    def _newest(self, request: Request) -> TableDocument:
+        return self._services.documents.newest(language_of(request)).document
+
+    @staticmethod
+    def _goes_on(table: TableDocument) -> str:
+        """Return the number of the game that another one ends, empty if none is being played."""
+        return str(table.game.number) if table.turns and table.outcome is None else ""
 
     def _evenings(self, game: Game[Any, Any]) -> Evenings:
         if self._port.journal is None:

@@ -5,7 +5,7 @@ import json
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote, unquote
@@ -118,9 +118,9 @@ class Pages:
         document = self._document(request)
         session: PageSession = request.state.session
         asks = session.speaks_for is not None
-        sentence = await run_in_threadpool(partial(self._services.history.to_take_back, asks=asks))
-        told = self._services.documents.telling(language_of(request))(sentence)
-        words = {"document": document, "asks": asks, "taken_back": told}
+        question, undone = await run_in_threadpool(self._services.history.to_take_back)
+        tell = self._services.documents.telling(language_of(request))
+        words = {"document": document, "asks": asks, "question": tell(question), "undone": tell(undone)}
         return self._render(request, "take_back", words)
 
     async def _pair(self, request: Request) -> Response:

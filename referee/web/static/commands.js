@@ -139,11 +139,13 @@ export function sendCommands() {
     });
     buttons.forEach((button) => (button.disabled = false));
     if (!reply) return;
-    if (reply.refused) return;
+    // A page that asks about one table leads there, too, if the table has changed meanwhile.
     if (form.dataset.then) {
       keep("said", said.textContent, VISIT);
       location.assign(form.dataset.then);
-    } else form.reset();
+    }
+    if (reply.refused) return;
+    if (!form.dataset.then) form.reset();
     form.dispatchEvent(new CustomEvent("done", { bubbles: true }));
   });
 }

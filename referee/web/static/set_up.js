@@ -159,10 +159,10 @@ if (byItself) {
 }
 const start = document.getElementById("start");
 start?.addEventListener("submit", async (event) => {
-  // The set-up ends at once, and could not give another page.
+  // The set-up ends at once, and could not give another page, nor perhaps an answer.
   event.preventDefault();
-  await send({ do: "start", step: "" });
   document.querySelector("main").replaceChildren(document.getElementById("away").content);
+  await send({ do: "start", step: "" }).catch(() => null);
   await awaitReferee();
 });
 if (document.getElementById("starting")) awaitReferee();

@@ -3,6 +3,7 @@ import { morph } from "./morph.js";
 import { animateMoves } from "./moving.js";
 
 const KEPT = ["board", "then", "evidence"];
+const MOST_LOOKS = 300;
 const parser = new DOMParser();
 
 async function pageOf(address) {
@@ -111,14 +112,14 @@ export function stepThrough() {
   if (location.hash === "#film") begin();
 }
 
-// While something is worked out, the page is looked at again every second.
-export function awaitWork() {
+// While something is worked out, the page is looked at again every second, for as long as it may take at most.
+export function awaitWork(left = MOST_LOOKS) {
   const work = document.querySelector("[data-working]");
-  if (!work) return;
+  if (!work || !left) return;
   setTimeout(async () => {
     const page = await pageOf(location.href);
     const fresh = page?.getElementById(work.id);
     if (fresh) work.replaceWith(document.adoptNode(fresh));
-    awaitWork();
+    awaitWork(left - 1);
   }, 1000);
 }

@@ -315,6 +315,7 @@ def test_the_referee_starts_once_the_camera_is_calibrated(tmp_path: Path, camera
     assert "$REFEREE_CAMERA_SOURCE" in view.instructions[1]
     assert not page.start("camera"), "another phone went back"
     assert page.start("")
+    assert page.start(""), "pressed twice"
     assert (started, page.is_starting) == ([True], True)
     page.say_not_started("the camera is gone")
     assert (page.is_starting, page.view().findings[0].message) == (False, "the camera is gone")

@@ -21,13 +21,14 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import GameSpan, read_journal
 from referee.journal.results import latest_evening
+from referee.web.access import Role
 from referee.web.documents import EventDocument
 from referee.web.game_pages import rows_of
 from referee.web.history import History
 from tests.games.known import known_of
 from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
-from tests.referee.web.page_table import client_of, port_of
+from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of
 
 HTML = {"accept": "text/html"}
 NAMES = {"black": "Ann", "white": "Ben"}
@@ -363,6 +364,40 @@ def test_the_page_draws_the_chances_and_links_to_the_turns(kept: tuple[Any, Path
     assert drawn.findtext("{*}title")
     assert "Ann begins at" in (drawn.findtext("{*}desc") or "")
     assert re.search(r'<li><a href="/history/\d+">', page)
+
+
+def test_a_device_that_only_looks_has_nothing_searched(kept: tuple[Any, Path]) -> None:
+    session, path = kept
+    ended(session)
+    client = client_of(port_of(journal=path), access_of(HOUSE))
+    paired(client, Role.LOOK)
+    page = client.get("/games/1?chances=yes", headers=HTML).text
+    assert "data-working" not in page
+    assert "A device that is paired to play has to ask for it." in page
+    paired(client, Role.PLAY)
+    assert "data-working" in client.get("/games/1?chances=yes", headers=HTML).text
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_search_that_breaks_off_is_over(kept: tuple[Any, Path]) -> None:
+    session, path = kept
+    ended(session)
+    with read_journal(path) as read:
+        folded = fold(load("diaballik"), read.events(1))
+    closed = threading.Event()
+
+    def make(told: Callable[[], object]) -> Oracle:
+        def chance(_: Question) -> float:
+            raise ZeroDivisionError
+
+        source = Oracle(told, chance)
+        source.close = closed.set  # type: ignore[method-assign]
+        return source
+
+    finder = ChanceFinder(make)
+    finder.of(load("diaballik"), 1, folded)
+    assert closed.wait(ANSWER_S)
+    assert finder.of(load("diaballik"), 1, folded) == Chances(4, 0.5, is_open=False)
 
 
 def test_games_with_points_have_no_chances_and_say_why(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from starlette.testclient import TestClient
 
 from engine.registry import games, load
 from referee.commands.entries import same_again
-from referee.commands.values import NewGame, Reply
+from referee.commands.values import Announce, NewGame, Reply
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.web.new_game import Evenings, command_of, start_picture
+from tests.referee.by_text import by_text
 from tests.referee.web.page_table import client_of, port_of, snapshot_of, working
 
 NEW = "new game"
@@ -64,7 +65,6 @@ def began(game: str = "diaballik", **data: Any) -> Event:
 
 def test_earlier_evenings_tell_names_rules_and_how_to_play_again() -> None:
     newest_first = [
-        began(),
         began("blockade", players={"warm": "Clara", "cool": "program (fair)"}, rules="Not here"),
         began(players={"black": "Anna", "white": "Ben"}, rules="Ours", options={"start": "variant"}),
         began(players={"black": "Ben", "white": "Dora"}, rules="Ours", options={"start": "standard"}),
@@ -246,3 +246,55 @@ def test_tiles_are_asked_for_by_their_slots_and_not_as_dice() -> None:
     client, _ = page_with([], name="blockade")
     document = client.get("/api/dice").json()
     assert (document["are_tiles"], document["shapes"]) == (False, {})
+
+
+def test_the_same_again_is_that_of_the_last_game_though_nobody_was_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=lambda: datetime(2026, 11, 1, tzinfo=UTC)) as journal:
+        session = by_text(journal, "diaballik")
+        session.begin(NewGame("diaballik", players={"black": "Anna", "white": "Ben"}))
+        session.begin(NewGame("diaballik"))
+        session.enter(Announce("white:resign", "Cleo"))
+        # The one that the referee begins by itself.
+        session.begin(NewGame("diaballik"))
+        begun = journal.beginnings(9)
+    assert [event.names for event in begun] == [{}, {"black": "Anna", "white": "Ben"}]
+    client, _ = page_with([], journal=path)
+    again = client.get("/new").text.partition('value="same again"')[2].partition("</form>")[0]
+    assert "Same again" in again
+    assert "Ben" not in again
+
+
+def test_a_page_that_knows_of_no_game_ends_none() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    told: list[Any] = []
+
+    def work(submitted: Any) -> None:
+        told.append(submitted.command)
+        submitted.respond(Reply("It begins."))
+
+    with working(port, work):
+        client = client_of(port)
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', client.get("/new").text))
+        port.snapshots(snapshot_of(port.game, 2, turns=3))
+        refused = client.post("/new", data={**hidden, "player": ["Anna", "Ben"]})
+        assert (refused.status_code, told) == (409, [])
+        assert "A game is being played now. Begin ends it." in refused.text
+        assert 'value="Anna"' in refused.text
+        assert 'name="ends" value="1"' in refused.text
+        assert send(client, player=["Anna", "Ben"], ends="1").status_code == 303
+    assert told[0].players == {"black": "Anna", "white": "Ben"}
+
+
+def test_what_ends_a_game_counts_for_the_table_that_the_page_shows(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=lambda: datetime(2026, 11, 1, tzinfo=UTC)) as journal:
+        journal.append(began(players={"black": "Anna", "white": "Ben"}))
+    client, _ = page_with([], journal=path)
+    again = client.get("/new").text.partition('value="same again"')[2].partition("</form>")[0]
+    assert 'name="seen" value="1"' in again
+    for page in ("/ending", "/ending?resign=white"):
+        text = client.get(page).text
+        forms = text.count('<form method="post" action="/do"')
+        assert forms == text.count('name="seen" value="1"') > 0

@@ -269,7 +269,7 @@ def test_the_page_starts_the_referee_in_its_place_or_says_why_not(visit: Any, tm
     with by_command(tmp_path, "setup") as (address, _):
         page = visit(address, viewport=PHONE)
         expect(page.locator("h1")).to_have_text("1 step is missing")
-        page.get_by_role("button", name="Start all the same").click()
+        page.get_by_role("button", name="Start all the same").dblclick()
         expect(page.locator("#findings .fault")).to_contain_text("camera.json", timeout=START_MS)
         expect(page.locator("h1")).to_have_text("1 step is missing")
         lens_of = standard_setting(lens((960, 540)), game="diaballik").camera

@@ -59,9 +59,8 @@ def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#last")).to_have_text("Last turn: Black moves a1 to a2 and moves c1 to c2.")
     expect(page.locator("#board .arrow")).to_have_count(2)
     page.get_by_role("link", name="Take the last turn back").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(
-        "Black moves a1 to a2 and moves c1 to c2. That is taken back. Are you sure?"
-    )
+    expect(page.get_by_role("heading", level=1)).to_have_text("Take Black's turn back?")
+    expect(page.locator(".ask p").first).to_have_text("Black moves a1 to a2 and moves c1 to c2.")
     page.get_by_role("link", name="No, play on").click()
     expect(page.locator("#last")).to_have_text("Last turn: Black moves a1 to a2 and moves c1 to c2.")
     take_back(page)
