@@ -108,11 +108,11 @@ class JournalReader(Closeable):
     def beginnings(self, most: int) -> list[Event]:
         """List how the newest games began, at most ``most`` of them, the newest first.
 
-        Games in which nobody was named and nothing was played are left out: the referee begins them by itself.
+        Games without names, named rules and turns are left out: the referee begins them by itself.
         """
         rows = self._rows(
             f"SELECT {COLUMNS} FROM event AS first WHERE kind = 'new game' "
-            "AND (json_extract(data, '$.players') IS NOT NULL OR EXISTS "
+            "AND (coalesce(json_extract(data, '$.players'), json_extract(data, '$.rules')) IS NOT NULL OR EXISTS "
             "(SELECT 1 FROM event WHERE game = first.game AND kind IN ('turn', 'end'))) ORDER BY number DESC LIMIT ?",
             most,
         )

@@ -125,12 +125,12 @@ class GameLog(Generic[StateT, TurnT]):
         return True
 
     def last_begun(self) -> Event:
-        """Return how this game began, or, if nobody was named and nothing was played, the one of its kind before.
+        """Return how this game began, or, if the referee began it by itself and nothing was played, the one before.
 
         Only the journal's newest games are searched.
         """
         newest = self._journal.events(self.number)[0][1]
-        if newest.names or self.folded.turns or self.folded.is_ended:
+        if newest.names or newest.text("rules") or self.folded.turns or self.folded.is_ended:
             return newest
         begun = self._journal.beginnings(MOST_GAMES)
         return next((event for event in begun if event.data["game"] == self._game.name), newest)
