@@ -37,7 +37,8 @@ def watching(tmp_path: Path) -> tuple[str, ...]:
 def games_of(folder: Path) -> list[tuple[str, dict[str, str]]]:
     """The games of a folder's journal, with the players' names."""
     with read_journal(folder / "journal.sqlite") as journal:
-        return [(str(begun.data["game"]), dict(begun.names)) for begun in reversed(journal.beginnings(10))]
+        begun = [journal.events(number)[0][1] for number in journal.newest_by_game()]
+    return [(str(event.data["game"]), dict(event.names)) for event in begun]
 
 
 def choose(page: Any, address: str, game: str) -> None:
@@ -78,7 +79,7 @@ def test_every_page_changes_with_the_game_and_a_kill_changes_nothing(
         expect(wall.locator("#parts")).to_have_attribute("data-game", "diaballik", timeout=START_MS)
     assert [name for name, _ in games_of(tmp_path)] == ["diaballik", "blockade", "diaballik"]
     with read_journal(tmp_path / "journal.sqlite") as journal:
-        assert journal.beginnings(1)[0].data["options"] == {"start": "variant"}
+        assert journal.events(journal.latest_game())[0][1].data["options"] == {"start": "variant"}
 
 
 @pytest.mark.parametrize("waits_ms", [0, 30, 200])
