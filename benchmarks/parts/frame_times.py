@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from vision.locating.tracking import TableTracker
 from vision.motion.changes import ChangeDetector
 from vision.motion.hands import HandMonitor
-from vision.readers import table_reader as reader_module
+from vision.readers import surface_reader as reader_module
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
 from vision.readers.discs.reader import DiscReader

@@ -1,4 +1,4 @@
-"""The rules that a turn or a change breaks, and how to put it right; the invariants of every position.
+"""The rules that a turn or a change breaks, and how to put it right.
 
 A turn is played move by move. A change is explained by the moves that leave it nearly as it is seen.
 """
@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, permutations
 
-from common.phrases import Phrase, capitalized, chained, either, listed
+from common.phrases import Phrase, capitalized, either, listed
 from engine.games.blockade.state import (
-    BASES,
     BLACK,
     CLEAR,
     COLOURS,
@@ -21,10 +20,8 @@ from engine.games.blockade.state import (
     ON_OTHER_COLOUR,
     ON_SMALL_BLACK,
     OWNED,
-    PIECES_OF_A_SIZE,
     PLACES,
     SHARED_AT_MOST,
-    SIZES,
     SMALL,
     UNREACHABLE,
     BlockadeOptions,
@@ -47,7 +44,6 @@ from engine.games.blockade.state import (
     resting_fault,
     size_of,
     supply,
-    uncapped,
     walls_against,
     winning_colours,
 )
@@ -236,85 +232,6 @@ def points(
         taken=taken,
     )
     return Breach("too-many-points", sentence, Phrase("Take back at least {back}.", back), places)
-
-
-def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
-    """Return the place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
-    return (
-        _wrong_large(stacks) or _wrong_number(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
-    )
-
-
-def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
-    for place, stack, base in zip(PLACES, stacks, BASES, strict=True):
-        if stack[0] != piece_of(base, LARGE):
-            return place, Phrase("the {colour} large must be the lowest piece on {place}", COLOURS[base], place)
-        for piece in stack[1:]:
-            if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and size_of(piece) == LARGE):
-                return place, Phrase(
-                    "a {piece} lies on another piece on {place}, and those are never moved", name_of(piece), place
-                )
-    return None
-
-
-def _wrong_number(stacks: Stacks) -> tuple[Place, str] | None:
-    counts = Counter(piece for stack in stacks for piece in stack[1:])
-    for colour in range(CLEAR):
-        for size in (SMALL, MEDIUM):
-            found = counts[piece_of(colour, size)]
-            if found != PIECES_OF_A_SIZE:
-                return PLACES[0], either(
-                    found == 1,
-                    "the position has 1 {colour} {size} piece; it needs {right}",
-                    "the position has {found} {colour} {size} pieces; it needs {right}",
-                    colour=COLOURS[colour],
-                    size=SIZES[size],
-                    right=PIECES_OF_A_SIZE,
-                    found=found,
-                )
-    order = (LARGE, MEDIUM, SMALL)
-    for size, larger in zip(order, (None, *order), strict=False):
-        used = counts[piece_of(BLACK, size)]
-        if used > PIECES_OF_A_SIZE:
-            return PLACES[0], Phrase(
-                "there are {used} black {size} pieces; the game has only {right}",
-                used,
-                SIZES[size],
-                PIECES_OF_A_SIZE,
-            )
-        if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
-            why = Phrase(
-                "a black {size} is used while a black {size_2} is left; the largest comes first",
-                SIZES[size],
-                SIZES[larger],
-            )
-            return PLACES[0], why
-    return None
-
-
-def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
-    left = supply(stacks)
-    for square, (place, stack) in enumerate(zip(PLACES, stacks, strict=True)):
-        blacks = sum(colour_of(piece) == BLACK for piece in stack)
-        below = uncapped(stack)
-        if blacks > 1:
-            return place, Phrase("{blacks} black pieces lie on {place}, and a tower gets only one", blacks, place)
-        if blacks and not makes_tower(below, options.tower):
-            return place, Phrase("black lies on {place} where no tower is below it", place)
-        if left and not blacks and makes_tower(stack, options.tower):
-            return place, Phrase("the tower on {place} has no black piece, and black is left", place)
-        fault = first_fault(stack)
-        if fault is not None:
-            return place, rested(fault[1], stack, fault[0], square).sentence
-    return None
-
-
-def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
-    winners = winning_colours(stacks, options.tower)
-    if len(winners) > 1:
-        names = chained([COLOURS[colour] for colour in winners])
-        return PLACES[0], Phrase("{names} have five towers each, and the first to have them ends the game", names)
-    return None
 
 
 _STRAIGHT = distances(0)

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from common.phrases import Phrase, either, in_turn, joined, listed
 from engine.errors import UnreadableError
-from engine.games.blockade.explanation import impossibility, merge_moves, play
+from engine.games.blockade.explanation import merge_moves, play
 from engine.games.blockade.state import (
     BY_ROLL,
     COLOURS,
@@ -48,6 +48,7 @@ from engine.games.blockade.state import (
     settle,
     size_of,
 )
+from engine.games.blockade.table import impossibility
 from engine.games.blockade.turns import turn_of
 from engine.options import differing_options
 from engine.support.breaches import illegal_turn

@@ -19,8 +19,8 @@ from vision.layout.table import TableLayout, default_layout
 from vision.locating.markers import SharedPicture
 from vision.motion.changes import ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandDetection, HandDetector, HandMonitor, HandSettings
-from vision.readers import table_reader
-from vision.readers.table_reader import StillnessSettings, StillThings
+from vision.readers import surface_reader
+from vision.readers.surface_reader import StillnessSettings, StillThings
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 from vision.sampling import SHRINK, shrink
 from vision.surface.occlusion import Occlusion
@@ -626,7 +626,7 @@ def thing(column: int, kind: HindranceKind = HAND, side: int = 20) -> Occlusion:
 
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> StillThings:
-    monkeypatch.setattr(table_reader, "_STILLNESS_SETTINGS", StillnessSettings(still_s=10.0))
+    monkeypatch.setattr(surface_reader, "_STILLNESS_SETTINGS", StillnessSettings(still_s=10.0))
     return StillThings(2)
 
 

@@ -25,7 +25,8 @@ from vision.readers import table_reader as part_reader
 from vision.readers.ink.appearance import plain_appearance
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
-from vision.readers.table_reader import PartReader, SurfaceReader, TableReader
+from vision.readers.surface_reader import SurfaceReader
+from vision.readers.table_reader import PartReader, TableReader
 from vision.reading import Hindrance, HindranceKind
 from vision.surface.occlusion import Occlusion
 

@@ -22,7 +22,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.locating.location import locate
-from vision.readers import table_reader as reader_module
+from vision.readers import surface_reader as reader_module
 from vision.readers.registry import table_reader
 from vision.surface.paper import (
     PaperShape,
