@@ -67,7 +67,6 @@ class WireReport:
     wrong: int = 0
     presses: int = 0
     changes: int = 0
-    late: int = 0
 
 
 class _RecordingConnection(BoardConnection):
@@ -135,7 +134,6 @@ class DemoController:
         if sensed is None:
             return None
         self.report.changes += len(changes)
-        self.report.late += self._has_pending_changes(sensed)
         return replace(sensed, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
     def closing_sentences(self) -> tuple[str, ...]:
