@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.hints import WIN, Line, position_of, reason_for
+from engine.games.diaballik.evaluation import WIN
+from engine.games.diaballik.hints import Line, position_of, reason_for
 from engine.games.diaballik.state import GOAL, DiaballikState
 from engine.games.diaballik.turns import (
     BALL_SHIFT,
