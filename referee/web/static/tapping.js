@@ -45,6 +45,7 @@ export function playByTapping() {
   let newest = null;
   let asked = 0;
   // Each tap waits for the answer to the one before: a quick second one counts from there.
+  /** @type {Promise<any>} */
   let before = Promise.resolve();
 
   // Choices that stay are not replaced, so that none is lost under the finger.
@@ -136,7 +137,12 @@ export function playByTapping() {
     if (misfit) lost = word("tap lost", { tap: misfit, news: newest.words });
     show();
   };
-  const afterwards = (deed) => (before = before.then(deed));
+  // One that fails is reported, and holds up none of those after it.
+  const afterwards = (deed) => {
+    const done = before.then(deed);
+    before = done.catch(() => undefined);
+    return done;
+  };
   const leave = () => {
     asked++;
     now = null;
