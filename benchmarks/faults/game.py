@@ -13,7 +13,8 @@ from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Moment, MotionSegment, WaitingHand
 from simulator.play.game import POLL_S, Mood, Press, TruthLog
 from simulator.scene.scene import Setting
-from simulator.scene.sheets import lying_sheets, place_mm, place_under
+from simulator.scene.sheets import lying_sheets, place_mm
+from vision.layout.table import TableLayout
 
 PLAYER_FAULTS = (
     "piece straightened",
@@ -78,6 +79,19 @@ class Episode:
 
     kind: str
     began_s: float
+
+
+def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
+    """Return the place at a point of the table, ``None`` if there is none."""
+    sheets = lying_sheets(layout)
+    if not sheets:
+        return layout.board.place_at(x_mm, y_mm)
+    for sheet in sheets:
+        x, y = sheet.on_sheet(np.array([x_mm, y_mm]))
+        place = sheet.surface.place_at(float(x), float(y))
+        if place is not None:
+            return place
+    return None
 
 
 class FaultyGame(AnsweringGame):

@@ -18,7 +18,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from referee.commands.entries import players_with, withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
-from referee.hints.chances import ChanceFinder, SourceMaker, has_chances, largest_swings, played_turns
+from referee.hints.chances import ChanceFinder, has_chances, largest_swings, played_turns
 from referee.hints.process import background_process
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, fold
@@ -209,9 +209,9 @@ class History:
     They raise HTTPException if there is no journal, or if the journal lacks what was requested.
     """
 
-    def __init__(self, port: TablePort, make_source: SourceMaker = background_process) -> None:
+    def __init__(self, port: TablePort) -> None:
         self._port = port
-        self._chances = ChanceFinder(make_source)
+        self._chances = ChanceFinder(background_process)
         self._lock = threading.Lock()
         self._followed: dict[int, Followed] = {}
         """By game; the one that was asked for last comes last."""

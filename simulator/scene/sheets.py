@@ -87,19 +87,6 @@ def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
-    """Return the place at a point of the table, ``None`` if there is none."""
-    sheets = lying_sheets(layout)
-    if not sheets:
-        return layout.board.place_at(x_mm, y_mm)
-    for sheet in sheets:
-        x, y = sheet.on_sheet(np.array([x_mm, y_mm]))
-        place = sheet.surface.place_at(float(x), float(y))
-        if place is not None:
-            return place
-    return None
-
-
 def dice_tray(layout: TableLayout) -> Tray | None:
     """Return the table's tray for dice; ``None`` if it has none."""
     trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.faults.game import place_under
 from simulator.scene.cube import (
     COMPASS,
     OPPOSITE,
@@ -20,7 +21,7 @@ from simulator.scene.cube import (
 )
 from simulator.scene.pieces import SYMBOLS
 from simulator.scene.scene import standard_layout
-from simulator.scene.sheets import extent_mm, lying_sheets, place_mm, place_under
+from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
 
