@@ -140,10 +140,12 @@ def project_with_jacobian(
     matrix: FloatArray,
     distortion: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Project (n, 3) points: pixels (n, 2) and their derivatives (n, 2, 6) by rotation vector, then translation."""
+    """Project (n, 3) points: pixels (n, 2) and their derivatives (n, 2, 10 + coefficients) by rotation vector (3),
+    translation (3), focal lengths (2), centre (2) and distortion.
+    """
     pixels, jacobian = cv2.projectPoints(points_mm, rotation_vector, translation, matrix, distortion)
-    derivatives = np.asarray(jacobian, dtype=np.float64)[:, :6].reshape(-1, 2, 6)
-    return points_2d(pixels), derivatives
+    derivatives = np.asarray(jacobian, dtype=np.float64)
+    return points_2d(pixels), derivatives.reshape(-1, 2, derivatives.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS
 from vision.readers.stacks.enrolment import stack_of
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading
+from vision.self_calibration import estimate_camera
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,8 +336,14 @@ class PictureFolder:
     Raises OSError, ValueError and LayoutError for a folder without the files it needs.
     """
 
-    def __init__(self, folder: Path, calibration: Path, effect: str | None = None) -> None:
-        """Open a folder; ``effect`` names one of ``picture_changes.EFFECTS`` to apply to its pictures."""
+    def __init__(
+        self, folder: Path, calibration: Path, effect: str | None = None, *, learns_cameras: bool = False
+    ) -> None:
+        """Open a folder; ``effect`` names one of ``picture_changes.EFFECTS`` to apply to its pictures.
+
+        ``learns_cameras``: the camera of an enrolment picture is measured from the picture, not from ChArUco pictures.
+        """
+        self._learns_cameras = learns_cameras
         self.folder = folder
         self._effect = effect
         self.layout = load_layout(folder / "layout.json")
@@ -380,9 +387,13 @@ class PictureFolder:
         """A picture and the camera that took it; raises what ``image`` and ``calibrate`` raise."""
         return self.image(path), self.camera_of(path.name)
 
+    def camera_name_of(self, name: str) -> str:
+        """The name of a picture's camera, by file name; raises KeyError for a picture that the index does not list."""
+        return str(self._index[name]["camera"])
+
     def camera_of(self, name: str) -> CameraModel:
-        """The camera of a picture, by file name; raises KeyError for a picture that the index does not list."""
-        return self._calibrated(self._index[name]["camera"])
+        """The calibrated camera of a picture, by file name; raises what ``camera_name_of`` raises."""
+        return self._calibrated(self.camera_name_of(name))
 
     def _calibrate(self, camera: str) -> CameraModel:
         views = [load_image(path) for path in sorted((self._calibration / camera).glob("*.jpg"))]
@@ -402,7 +413,10 @@ class PictureFolder:
         pictures = []
         for path in sorted(self.folder.glob("enrol*.jpg")):
             if self.game.learn is not None and self._set_of(path.name) == set_name:
-                image, camera = self.load(path)
+                image = self.image(path)
+                camera = (
+                    estimate_camera([image], self.layout).camera if self._learns_cameras else self.camera_of(path.name)
+                )
                 truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
                 pictures.append(TeachingPicture(image, camera, truth, path.name))
         return self.game.learn(pictures, self.layout) if pictures and self.game.learn is not None else None

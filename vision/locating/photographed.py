@@ -1,8 +1,7 @@
 """Locating a sheet in a photo from an uncalibrated camera, such as a phone's, and estimating the lens.
 
-The lens is assumed to have square pixels, its axis in the centre of the picture, and no distortion. Its focal length is
-fitted together with the pose to the corners of the sheet's markers (as Zhang 2000 does from one view). From straight
-above every focal length fits, so a typical one is preferred.
+Only the sheet's markers are used: ``vision.self_calibration`` says how. From straight above every focal length fits, so
+a typical one is preferred.
 """
 
 from collections import Counter
@@ -14,13 +13,14 @@ import numpy as np
 from common.phrases import listed
 from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose, project
+from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
 from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector, ids_text
-from vision.locating.pose import corner_pairs, poses_from
+from vision.locating.pose import corner_pairs
 from vision.opencv import as_grey
+from vision.self_calibration import PHOTO_PRIORS, Sighting, cameras_from_markers
 from vision.surface.paper import has_other_grid, lacks_grid
 
 MOST_SHEETS = 6
@@ -29,18 +29,8 @@ MOST_SHEETS = 6
 
 @dataclass(frozen=True)
 class PhotoSettings:
-    """How the lens of a photo is estimated, and the minimum evidence. Set by hand on virtual photos."""
+    """The minimum evidence of a sheet in a photo. Set by hand on virtual photos."""
 
-    usual_focal: float = 0.62
-    """Typical focal length as a share of the picture's diagonal: a phone's main camera, 27 mm on 35 mm film."""
-    focal_spread: float = 0.5
-    """Standard deviation of its logarithm. Higher: bent paper and blur influence the estimate more."""
-    focal_lengths: tuple[float, float, int] = (0.3, 2.6, 25)
-    """Minimum and maximum focal length tried, as shares of the diagonal, and the number of steps."""
-    corner_px: float = 0.5
-    """Typical error of a marker's corner, in pixels, on flat paper."""
-    corner_share: float = 0.01
-    """Further typical error, as a share of the marker's side: paper is never quite flat."""
     fewest_markers: int = 3
     """Minimum number of a sheet's markers: two do not determine the lens."""
     misfit: float = 0.16
@@ -164,24 +154,10 @@ def _fit_camera_and_pose(grey: Image, markers: Sequence[Marker], sheet: TableLay
     if len(own) < _SETTINGS.fewest_markers:
         return None
     points, pixels = corner_pairs(sheet.markers, own.values())
-    height, width = grey.shape
-    off_px = _SETTINGS.corner_px + _SETTINGS.corner_share * float(np.mean([one.side_px for one in own.values()]))
-    best: tuple[float, PhotographedSheet] | None = None
-    for share in np.geomspace(*_SETTINGS.focal_lengths):
-        camera = _camera_with_focal_length(float(share) * float(np.hypot(width, height)), (width, height))
-        for pose in poses_from(camera, sheet.markers, tuple(own.values())):
-            off = project(camera, pose, points) - pixels
-            unusual = float(np.log(share / _SETTINGS.usual_focal)) / _SETTINGS.focal_spread
-            cost = float(np.sum(off**2)) / off_px**2 + unusual**2
-            if best is None or cost < best[0]:
-                error_px = float(np.sqrt(np.mean(np.sum(off**2, axis=1))))
-                best = (cost, PhotographedSheet(sheet, camera, pose, error_px))
-    return None if best is None else best[1]
-
-
-def _camera_with_focal_length(focal_px: float, size: tuple[int, int]) -> CameraModel:
-    matrix = np.array([[focal_px, 0, (size[0] - 1) / 2], [0, focal_px, (size[1] - 1) / 2], [0, 0, 1]])
-    return CameraModel(matrix, np.zeros(5), size, name="of the photo")
+    size = (grey.shape[1], grey.shape[0])
+    for camera, pose in cameras_from_markers(sheet, tuple(own.values()), size, PHOTO_PRIORS, "of the photo")[:1]:
+        return PhotographedSheet(sheet, camera, pose, Sighting(points, pixels, pose).error_px(camera))
+    return None
 
 
 def _ids_text(markers: Sequence[Marker]) -> str:

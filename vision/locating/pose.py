@@ -5,7 +5,7 @@ pose explains their corners within a few millimetres. The pose that most ids agr
 duplicated, misread or moved is ignored and reported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
@@ -61,7 +61,6 @@ _SETTINGS = PoseSettings()
 
 _LEAST_GAIN = 1e-9
 """Share of the squared error that a step must gain, or promise to gain, for the fit of a pose to go on."""
-_DIAGONAL = np.eye(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,19 +157,32 @@ def refine_pose(
     ``directions`` (n, 2) are unit vectors along which an error counts (for points on a line: its normal); rows of zeros
     count in both directions. ``weights`` (n,) multiply each point's error.
     """
-    rotation, translation = pose.rotation_vector.copy(), pose.translation.copy()
-    damping = 1e-4
-    residual, jacobian = _residuals(camera, rotation, translation, points_mm, pixels, directions, weights)
-    cost = float(residual @ residual)
+
+    def terms(vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return _residuals(camera, vector[:3], vector[3:], points_mm, pixels, directions, weights)
+
+    found, _ = fit_least_squares(terms, np.concatenate([pose.rotation_vector, pose.translation]), steps=steps)
+    return Pose.from_vectors(found[:3], found[3:])
+
+
+def fit_least_squares(
+    terms: Callable[[FloatArray], tuple[FloatArray, FloatArray]], start: FloatArray, *, steps: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the parameters (p,) near a start with the least sum of squared residuals, by damped Gauss-Newton
+    (Levenberg-Marquardt), and the normal matrix (p, p) there.
+
+    ``terms`` gives the residuals (n,) at some parameters and their derivatives (n, p).
+    """
+    found, damping, diagonal = start, 1e-4, np.eye(len(start))
+    residual, jacobian = terms(found)
+    normal, cost = jacobian.T @ jacobian, float(residual @ residual)
     for _ in range(steps):
-        normal = jacobian.T @ jacobian
-        damped = normal * (1 + damping * _DIAGONAL) + 1e-12 * _DIAGONAL
+        damped = normal * (1 + damping * diagonal) + 1e-12 * diagonal
         downhill = -jacobian.T @ residual
         step = np.ravel(cv2.solve(damped, downhill[:, None])[1])
         if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
             break
-        tried = (rotation + step[:3], translation + step[3:])
-        new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, weights)
+        new_residual, new_jacobian = terms(found + step)
         new_cost = float(new_residual @ new_residual)
         if not new_cost < cost:
             damping *= 10
@@ -178,12 +190,12 @@ def refine_pose(
                 break
             continue
         gain = cost - new_cost
-        rotation, translation = tried
-        residual, jacobian, cost = new_residual, new_jacobian, new_cost
+        found, residual, jacobian, cost = found + step, new_residual, new_jacobian, new_cost
+        normal = jacobian.T @ jacobian
         damping = max(damping / 10, 1e-9)
         if gain <= _LEAST_GAIN * cost:
             break
-    return Pose.from_vectors(rotation, translation)
+    return found, normal
 
 
 def _residuals(
@@ -195,8 +207,8 @@ def _residuals(
     directions: FloatArray | None,
     weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
-    seen, derivatives = project_with_jacobian(points_mm, rotation, translation, camera.matrix, camera.distortion)
-    error = seen - pixels
+    seen, by_all = project_with_jacobian(points_mm, rotation, translation, camera.matrix, camera.distortion)
+    error, derivatives = seen - pixels, by_all[..., :6]
     if weights is not None:
         error, derivatives = error * weights[:, None], derivatives * weights[:, None, None]
     if directions is None:

@@ -9,6 +9,7 @@ from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.locating.location import locate
 from vision.locating.markers import SharedPicture
 from vision.motion.changes import Attention
@@ -78,7 +79,7 @@ class LearningReader(TableReader):
 
     def __init__(
         self,
-        camera: CameraModel,
+        camera: CameraModel | LearnedCameras,
         layout: TableLayout,
         start: Mapping[str, str],
         keep: Callable[[LearnedLook], None] | None = None,

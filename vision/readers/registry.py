@@ -22,6 +22,7 @@ from vision.layout.pieces import (
     Tray,
 )
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.motion.changes import Attention
 from vision.readers.blocks import appearance as block_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
@@ -220,7 +221,7 @@ def surface_readers(
 
 
 def table_reader(
-    camera: CameraModel,
+    camera: CameraModel | LearnedCameras,
     layout: TableLayout,
     appearance: LearnedLook | None,
     previous: Pose | None = None,

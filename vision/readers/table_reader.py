@@ -18,6 +18,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.images import check_frame
 from vision.layout.pieces import GridSurface, Ink, Surface, top_mm
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import MarkerDetector, SharedPicture
@@ -127,6 +128,8 @@ class PartReader:
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._measured: tuple[Clarity, float] | None = None
         self._frames_untracked = 0
+        self.relocated: TableLocation | None = None
+        """Where the last frame shows the part, if that is new or was averaged for the first time."""
         self._afresh: frozenset[str] = frozenset()
         self._places_of_pieces = frozenset(
             place
@@ -142,9 +145,9 @@ class PartReader:
         return f"{type(self._tracker).__name__} → {read}"
 
     @property
-    def is_located(self) -> bool:
-        """Whether the part was located in the last frame."""
-        return self._pose is not None
+    def pose(self) -> Pose | None:
+        """Where the part was in the last frame; ``None`` if it was not located."""
+        return self._pose
 
     def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
         """Read one frame of the camera's size; a frame without the surfaces gives no places.
@@ -152,6 +155,7 @@ class PartReader:
         ``shared`` is what is made of the frame for all parts.
         """
         shared = shared or SharedPicture(frame.image)
+        self.relocated, was_steady = None, self._tracked is not None
         changed = None if self._watcher is None else self._watcher.changed(shared.small)
         if any(reader.is_shape_due(frame.time_s) for reader in self._surfaces.values()):
             # what covered the sheet may have covered markers too
@@ -175,7 +179,9 @@ class PartReader:
             )
             return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._set_pose(pose):
-            changed = None
+            changed, self.relocated = None, table.located
+        elif self._tracked is not None and not was_steady:
+            self.relocated = table.located
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading, shared.small)
 
@@ -417,19 +423,21 @@ class TableReader:
     ``pieces`` and ``rolls`` are the readers by surface name; ``vision.readers.registry.table_reader`` chooses them by
     the layout. Parts with a pose of their own are located separately. ``previous`` is a known pose; on a table without
     markers it determines which side of the board is the first player's. With ``attention``, some frames are not read,
-    or all their places are; otherwise, the places that look changed are read in each frame.
+    or all their places are; otherwise, the places that look changed are read in each frame. A camera that is not
+    calibrated is learned from the frames, which may change in size; ``camera`` is the one of the newest frame.
     """
 
     def __init__(
         self,
-        camera: CameraModel,
+        camera: CameraModel | LearnedCameras,
         layout: TableLayout,
         pieces: Mapping[str, AnyPieceReader],
         rolls: Mapping[str, RollReader] | None = None,
         previous: Pose | None = None,
         attention: Attention | None = None,
     ) -> None:
-        self.camera = camera
+        self._cameras = camera if isinstance(camera, LearnedCameras) else None
+        self.camera = camera.newest if isinstance(camera, LearnedCameras) else camera
         self.layout = layout
         self._attention = attention
         self._gate = ChangeGate(reads_movement=attention is Attention.MOVING)
@@ -445,18 +453,26 @@ class TableReader:
     ) -> None:
         """Go on with other readers, and perhaps another known pose, as if no frame had been read before."""
         parts = self.layout.parts()
+        self._read_by = pieces, rolls, previous
         self._parts = [PartReader(self.camera, part, pieces, rolls, previous, len(parts)) for part in parts]
 
     def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
         """Read one frame; ``shared`` is what was made of it already. An unusable frame gives a Reading without places,
         with the reason.
         """
+        size = self.camera.size if self._cameras is None else None
         try:
-            check_frame(frame.image, self.camera.size, source=frame.source or Phrase("the camera"))
+            check_frame(frame.image, size, source=frame.source or Phrase("the camera"))
         except FrameError as error:
             return self._gate.left_out(frame, str(error))
         frame = replace(frame, image=as_colour(frame.image))
         shared = shared or SharedPicture(frame.image)
+        if self._cameras is not None:
+            camera = self._cameras.camera_for(shared, frame.time_s)
+            if camera is None:
+                return self._gate.left_out(frame, self._cameras.why_unknown, HindranceKind.NOT_LOCATED)
+            if camera is not self.camera:
+                self._take_camera(camera)
         if self._attention in {Attention.STILL, Attention.MOVING}:
             return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
         if self._attention is Attention.ALL:
@@ -465,6 +481,31 @@ class TableReader:
 
     def _read_now(self, frame: Frame, shared: SharedPicture) -> Reading:
         """Read a frame that was checked."""
+        reading = self._read_parts(frame, shared)
+        if self._cameras is None:
+            return reading
+        if self._has_learned(self._cameras, shared, frame, reading):
+            self._take_camera(self._cameras.newest)
+            reading = self._read_parts(frame, shared)
+        return replace(reading, notices=(*reading.notices, *self._cameras.notices()))
+
+    def _has_learned(self, cameras: LearnedCameras, shared: SharedPicture, frame: Frame, reading: Reading) -> bool:
+        """Let the camera be learned from where the parts are now; return whether it is another one."""
+        found = [(part.layout, part.relocated) for part in self._parts if part.relocated is not None]
+        if not any(part.pose is not None for part in self._parts) and reading.hindered_by(HindranceKind.NOT_LOCATED):
+            return cameras.look_again(shared, frame.time_s)
+        return any(cameras.learn(shared, layout, located) for layout, located in found)
+
+    def _take_camera(self, camera: CameraModel) -> None:
+        """Read with another camera; the first player stays on their side of a board without markers."""
+        if camera.size != self.camera.size:
+            self._gate = ChangeGate(reads_movement=self._attention is Attention.MOVING)
+        pieces, rolls, previous = self._read_by
+        previous = self._parts[0].pose or previous
+        self.camera = camera
+        self.use(pieces, rolls, previous)
+
+    def _read_parts(self, frame: Frame, shared: SharedPicture) -> Reading:
         absent = self._absent_parts(shared)
         readings = [
             part.unlocated(frame, absent[part]) if part in absent else part.read(frame, shared) for part in self._parts
@@ -478,7 +519,7 @@ class TableReader:
 
     def _absent_parts(self, picture: SharedPicture) -> Mapping[PartReader, Hindrance]:
         """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""
-        lost = [part for part in self._parts if not part.is_located]
+        lost = [part for part in self._parts if part.pose is None]
         if len(self._parts) < 2 or not lost:
             return {}
         finders = {name: MarkerDetector(name) for name in {part.layout.markers.dictionary for part in self._parts}}
@@ -517,7 +558,7 @@ class TableReader:
             is_under_hand = reading.hindered_by(HindranceKind.HAND) is not None
             places |= part.hidden(HindranceKind.HAND) if is_under_hand else reading.places
             for hindrance in reading.hindrances:
-                if located and not part.is_located:
+                if located and part.pose is None:
                     hidden = part.hidden(hindrance.kind)
                     places |= hidden
                     said = joined((Phrase("the {name}", part.layout.surfaces[0].name), hindrance.message), ": ")
