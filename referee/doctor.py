@@ -31,6 +31,7 @@ from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.runtime.builder import attention
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options
+from referee.settings.kept_cameras import kept_cameras
 from referee.settings.settings import MqttSection, Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera, with_rules
@@ -40,6 +41,7 @@ from vision.calibration import load_calibration
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras, usual_mains_hz
 from vision.errors import CameraError, VisionError, WeightsError
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.readers.protocols import LearnedLook
 from vision.readers.registry import load_any, missing_traits, reader_kind, table_reader
 
@@ -278,12 +280,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
-        if settings.sensors.eyes == "sensors":
-            return
-        remedy = Phrase(
-            "`./run tools print charuco --out calibration-board.pdf`, take pictures, then `./run hardware calibrate`"
-        )
-        yield Finding.note("calibration", "none is set; a real table needs one", remedy)
+        if settings.sensors.eyes != "sensors":
+            yield from _measured(settings)
         return
     try:
         camera = load_calibration(calibration)
@@ -302,26 +300,45 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
             f"{error_px:.2f}",
         ),
     )
-    asked = settings.camera.size_px
-    if camera.size != asked:
-        message = Phrase(
-            "it is for {width} x {height} pixels, the camera is asked for {asked} x {asked_2}",
-            width,
-            height,
-            asked[0],
-            asked[1],
+
+
+def _measured(settings: Settings) -> Iterator[Finding]:
+    """Say how well the cameras are known that were measured from the table."""
+    try:
+        known = kept_cameras(settings.journal.path, settings.camera.source)
+    except VisionError as error:
+        yield Finding.note(_LENS, str(error), Phrase("nothing to do: it is measured anew from the table"))
+        return
+    if not known:
+        yield Finding.ok(_LENS, Phrase("it is measured from the first picture of the table; nothing to do"))
+    for one in known:
+        width, height = one.camera.size
+        message = either(
+            len(one.sightings) == 1,
+            "known to {share} from 1 view of the table, {width} x {height} pixels",
+            "known to {share} from {views} views of the table, {width} x {height} pixels",
+            share=f"{one.focal_sd:.1%}",
+            views=len(one.sightings),
+            width=width,
+            height=height,
         )
-        remedy = Phrase("set width_px and height_px under [camera] to the calibration's, or calibrate again")
-        yield Finding.fault("calibration", message, remedy)
+        if one.is_sure:
+            yield Finding.ok(_LENS, message)
+        else:
+            remedy = Phrase("good enough for flat pieces; for tall ones raise one side of the phone by a book")
+            yield Finding.note(_LENS, joined((message, *one.reasons), "; "), remedy)
+
+
+_LENS = Phrase("lens")
 
 
 def _reader(settings: Settings, table: TableLayout, game: Game[Any, Any]) -> Iterator[Finding]:
     """Show what a frame passes on its way to a Reading, if it can be built."""
-    if settings.camera.calibration is None:
+    if settings.sensors.eyes == "sensors":
         return
     try:
         looks = None if settings.table.looks is None else reader_kind(table).load(settings.table.looks)
-        reader = table_reader(load_calibration(settings.camera.calibration), table, looks, attention=attention(game))
+        reader = table_reader(LearnedCameras(table), table, looks, attention=attention(game))
     except WeightsError as error:
         yield Finding.fault("reader", str(error), "install the project again")
     except VisionError:

@@ -384,23 +384,25 @@ _PREVIEW_LINES = 8
 
 def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> None:
     """Write a calibration as JSON; raises CalibrationError when the file cannot be written."""
-    camera = calibration.camera
-    data = {
+    about = {"date": made_on.isoformat(), "board": calibration.board, "verdict": calibration.verdict}
+    data = camera_to_json(calibration.camera) | about
+    try:
+        write_durably(path, json.dumps(data, indent=2) + "\n")
+    except OSError as error:
+        raise CalibrationError("cannot write the calibration {path}: {strerror}", path, error.strerror) from error
+
+
+def camera_to_json(camera: CameraModel) -> dict[str, Any]:
+    """Return what ``camera_from_json`` reads."""
+    return {
         "format": _FORMAT,
         "version": _VERSION,
         "name": camera.name,
-        "date": made_on.isoformat(),
-        "board": calibration.board,
-        "verdict": calibration.verdict,
         "size": list(camera.size),
         "error_px": camera.reprojection_error_px,
         "matrix": camera.matrix.tolist(),
         "distortion": camera.distortion.tolist(),
     }
-    try:
-        write_durably(path, json.dumps(data, indent=2) + "\n")
-    except OSError as error:
-        raise CalibrationError("cannot write the calibration {path}: {strerror}", path, error.strerror) from error
 
 
 def load_calibration(path: Path) -> CameraModel:

@@ -13,13 +13,15 @@ the others are thrown out.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import cv2
 import numpy as np
 
 from common.phrases import Phrase
+from vision.calibration import camera_from_json, camera_to_json
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
@@ -208,6 +210,46 @@ _FAST = 2
 """How many of these methods are fast."""
 
 
+def calibration_to_json(measured: SelfCalibration) -> dict[str, Any]:
+    """Return what ``calibration_from_json`` reads."""
+    return camera_to_json(measured.camera) | {
+        "focal_sd": measured.focal_sd,
+        "k1_sd": measured.k1_sd,
+        "sightings": [
+            {
+                "points_mm": one.points_mm.round(3).tolist(),
+                "pixels": one.pixels.round(3).tolist(),
+                "pose": [one.pose.rotation_vector.tolist(), one.pose.translation.tolist()],
+            }
+            for one in measured.sightings
+        ],
+    }
+
+
+def calibration_from_json(data: Mapping[str, Any]) -> SelfCalibration:
+    """Make a measured camera from parsed JSON; raises CalibrationError for what is missing or invalid."""
+    camera = camera_from_json(data, "the measured camera")
+    try:
+        sightings = tuple(
+            Sighting(
+                np.asarray(one["points_mm"], dtype=np.float64).reshape(-1, 3),
+                np.asarray(one["pixels"], dtype=np.float64).reshape(-1, 2),
+                Pose.from_vectors(*one["pose"]),
+            )
+            for one in data["sightings"]
+        )
+        measured = SelfCalibration(camera, float(data["focal_sd"]), float(data["k1_sd"]), sightings)
+    except (KeyError, TypeError, ValueError) as wrong:
+        raise CalibrationError("the measured camera is invalid: {wrong}", wrong) from None
+    sound = all(
+        len(one.points_mm) == len(one.pixels) > 0 and np.isfinite(one.points_mm).all() and np.isfinite(one.pixels).all()
+        for one in sightings
+    )
+    if not (sightings and sound and np.isfinite([measured.focal_sd, measured.k1_sd]).all()):
+        raise CalibrationError("the measured camera has no views that it can be measured from")
+    return measured
+
+
 def _lacking(picture: SharedPicture, layout: TableLayout, methods: Sequence[Method]) -> Phrase:
     """Say why a picture does not suffice to measure its camera."""
     part = max(layout.parts(), key=lambda part: len(_markers_of(picture, part, methods)))
@@ -243,6 +285,16 @@ def measured_at(
     if markers:
         return _measured_by_markers(grey, part, markers, camera.name)
     return _best_by_lines([_with_crossings(grey, part, _bare(pose), camera, PRIORS)])
+
+
+def camera_of_board(grey: Image, part: TableLayout, pose_of: Callable[[CameraModel], Pose]) -> CameraModel:
+    """Return the camera as a board's lines show it whose pose is roughly known for any camera, from ``pose_of``.
+
+    Where too few lines are seen, it is a usual camera.
+    """
+    starts = [camera_with_share(share, (grey.shape[1], grey.shape[0])) for share in _SETTINGS.without_markers]
+    found = _best_by_lines([_with_crossings(grey, part, _bare(pose_of(one)), one, PRIORS) for one in starts])
+    return camera_with_share(PRIORS.focal, (grey.shape[1], grey.shape[0])) if found is None else found.camera
 
 
 def _measured_by_markers(

@@ -66,7 +66,7 @@ def learn_lights(
 
     Examples:
       ./run hardware lights map --out lights.toml
-      ./run hardware lights map --camera 0 --calibration camera.json
+      ./run hardware lights map --camera 0
     """
     from referee.mapping.lights import map_lights
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from common.durable import write_durably
 from common.findings import Severity
-from common.phrases import Phrase, listed
+from common.phrases import Phrase
 from common.program import VARIABLE
 from engine import registry
 from referee.cli.context import CommandContext, given_settings, output, print_findings, print_table, read_pairs
@@ -61,7 +61,7 @@ def install_command(
 
     Examples:
       sudo ./run tools install
-      sudo ./run tools install --camera 0 --calibration camera.json --page --page-address 0.0.0.0
+      sudo ./run tools install --camera 0 --page --page-address 0.0.0.0
       ./run tools install --print --camera 0
       ./run tools install --user
     """
@@ -342,10 +342,6 @@ def completion_script(shell: str) -> str:
     return completion(root, {}, COMMAND_NAME, COMPLETE_VARIABLE).source()
 
 
-_TABLE_NEEDS = ("camera", "calibration")
-"""The doctor's subjects that a table with a camera requires."""
-
-
 @click.command(cls=ExampleCommand)
 @click.pass_obj
 def doctor_command(context: CommandContext) -> int:
@@ -364,13 +360,11 @@ def doctor_command(context: CommandContext) -> int:
         findings = list(examine(context.configuration))
     print_findings(console, findings, Phrase("missing"))
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
-    lacking = [each.subject for each in findings if each.severity is Severity.NOTE and each.subject in _TABLE_NEEDS]
+    lacks_camera = any(each.severity is Severity.NOTE and each.subject == "camera" for each in findings)
     if faults:
         console.print(Phrase("{number} missing; see → above.", faults), markup=False)
-    elif lacking:
-        needs = {"camera": Phrase("a camera"), "calibration": Phrase("a calibration")}
-        said = listed(needs[subject] for subject in dict.fromkeys(lacking))
-        told = Phrase("Enough for the demo and for `./run play`. A real table still needs {needs}.", said)
+    elif lacks_camera:
+        told = Phrase("Enough for the demo and for `./run play`. A real table still needs a camera.")
         console.print(told, markup=False)
     else:
         console.print(Phrase("Everything the settings ask for is there."), markup=False)

@@ -30,6 +30,7 @@ from referee.judge.settings import JudgeSettings
 from referee.judge.starts import set_up_states, usual_appearance
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
 from referee.settings.conversions import table_options
+from referee.settings.kept_cameras import camera_of
 from referee.settings.settings import Settings
 from referee.settings.table_layout import game_of_layout, layout_for, layout_for_camera, with_rules
 from vision import errors
@@ -37,7 +38,7 @@ from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
 from vision.drawing import draw, draw_markers, draw_occlusions
 from vision.frame import Frame, Image
-from vision.geometry import CameraModel, Pose
+from vision.geometry import Pose
 from vision.images import check_frame, load_image, write_image
 from vision.layout.pieces import GridSurface, Ink, Tray
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
@@ -59,20 +60,10 @@ SURE = 0.95
 """The probability from which a place isn't reported as doubtful."""
 
 
-def camera_of(calibration: Path | None) -> CameraModel:
-    """Load the camera's calibration; raises CalibrationError, also when none was given."""
-    if calibration is None:
-        raise errors.CalibrationError(
-            "no calibration is set; make one with `./run hardware calibrate`, then give --calibration FILE or set "
-            "calibration under [camera]"
-        )
-    return load_calibration(calibration)
-
-
-def load_checked_image(path: Path, size: tuple[int, int] | None = None) -> Image:
-    """Load a picture; raises VisionError if it can't be read, is black or cut off, or hasn't this (width, height)."""
+def load_checked_image(path: Path) -> Image:
+    """Load a picture; raises VisionError if it can't be read, is black or cut off."""
     image = load_image(path)
-    check_frame(image, size, source=str(path))
+    check_frame(image, source=str(path))
     return image
 
 
@@ -131,9 +122,9 @@ def read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
-    camera = camera_of(settings.camera.calibration)
     game, options, table = _game_and_table(settings)
-    frame = Frame(load_checked_image(image, camera.size), 0.0, 0, str(image))
+    frame = Frame(load_checked_image(image), 0.0, 0, str(image))
+    camera = camera_of(settings, [frame.image], table)
     pose, known, is_learned = None, None, False
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
@@ -170,14 +161,14 @@ def read_table(
 
 def enrol_pieces(images: Sequence[Path], positions: Sequence[str], settings: Settings, out: Path) -> None:
     """Learn how pieces look from pictures and what these show, and save it; raises VisionError."""
-    camera = camera_of(settings.camera.calibration)
     game, _, table = _game_and_table(settings)
     kind = reader_kind(table)
     known = [kind.positions(text, table.board) for text in positions]
+    loaded = [load_image(path) for path in images]
     pictures = []
-    for index, path in enumerate(images):
-        image = load_image(path)
+    for index, (path, image) in enumerate(zip(images, loaded, strict=True)):
         with named_in_errors(path):
+            camera = camera_of(settings, [other for other in loaded if other.shape == image.shape], table)
             pose = locate(image, camera, table).pose
         position = known[index if len(known) > 1 else 0]
         pictures.append(EnrolmentPicture(image, camera, pose, position, str(path), table.markers))

@@ -69,12 +69,13 @@ def read_command(
 ) -> int:
     """Read a picture of a table, dice, sheets, tiles or handwritten digits.
 
-    Without looks, the colours are learned from the picture itself, which must then show a set-up.
+    The camera is measured from the picture itself, unless a calibration is set. Without looks, so are the colours; it
+    must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
 
     Examples:
-      ./run pieces read table.jpg --calibration camera.json --looks looks.json
-      ./run pieces read table.jpg --calibration camera.json --json | jq '.places.c3'
+      ./run pieces read table.jpg --looks looks.json
+      ./run pieces read table.jpg --json | jq '.places.c3'
       ./run pieces read --dice rolls/*.jpg --json
       ./run pieces read --sheet ours.jpg
       ./run pieces read now.jpg --tiles tiles.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import click
-from rich import progress as rich_progress
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -74,9 +73,9 @@ def setup_command(
 ) -> int:
     """Set up a real table, step by step.
 
-    Camera, printing, calibration, measuring, lights, switches, pieces and a test turn; each step is checked before the
-    next. It writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page on this
-    machine; with --page-address 0.0.0.0 a phone can open it.
+    Camera, printing, measuring, lights, switches, pieces and a test turn; each step is checked before the next. It
+    writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page on this machine; with
+    --page-address 0.0.0.0 a phone can open it.
 
     Examples:
       ./run setup
@@ -108,10 +107,10 @@ def setup_command(
     assert kept is not None
     game = registry.load(kept.game)
     asked = present_settings(context.environment, folder).camera
-    with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
+    with closing(SharedCamera(asked)) as shared_camera:
         today, values = cli.utc_now().date(), dict(kept.values)
         table = TableSetup(game, folder, shared_camera.look, today, paper, values, is_mirrored=asked.mirrored)
-        table.cameras = found_cameras(Path("/"))
+        table.found_cameras = found_cameras(Path("/"))
         table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=cli.ask)
         table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)
         run = SetUpRun(steps_of(game), table, kept)
@@ -124,7 +123,7 @@ def setup_command(
     if not ending.is_ready:
         cli.say(
             Phrase(
-                "{game} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.",
+                "{game} is not ready: a table needs a camera. `./run setup{place} --new` begins again.",
                 game.title,
                 place,
             )
@@ -277,15 +276,6 @@ def _pick_game() -> str:
             click.echo(cli.spoken(as_sentence(str(error))))
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], object]]:
-    """Show the progress of a series of pictures."""
-    console = cli.progress_output()
-    with rich_progress.Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(cli.spoken(Phrase("hold the board differently for each picture")))
-        yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
-
-
 def _map_lights(
     shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
 ) -> bool:
@@ -293,10 +283,10 @@ def _map_lights(
     from referee.mapping.lights import map_lights
     from referee.settings.configuration import Configuration
 
-    by_camera = settings.camera.calibration is not None
+    by_camera = "source" in settings.camera.model_fields_set
     if by_camera:
         # This opens the camera for ``opened``.
-        shared_camera.look(settings.camera.source, 1, 0.0)
+        shared_camera.look(settings.camera.source)
     ended = map_lights(
         Configuration(settings, None, {}),
         path,

@@ -99,16 +99,17 @@ def watch_command(
     """Referee a real table, a video or pictures.
 
     Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with
-    the game later. --calibration takes what `./run hardware calibrate --out FILE` wrote. Without --looks the pieces'
-    colours are learned from the set-up. `./run table correct` puts the game right while this one runs.
+    the game later. The camera is measured from the table itself, unless --calibration names what
+    `./run hardware calibrate --out FILE` wrote. Without --looks the pieces' colours are learned from the set-up.
+    `./run table correct` puts the game right while this one runs.
 
     Examples:
-      ./run watch --camera 0 --calibration camera.json --looks looks.json
-      ./run watch --frames pictures --stills --calibration camera.json --journal game.sqlite
+      ./run watch --camera 0 --looks looks.json
+      ./run watch --frames pictures --stills --journal game.sqlite
       ./run watch --video game.mp4 --new --option side_by_side=false
-      ./run watch --camera folder:incoming --calibration camera.json
+      ./run watch --camera folder:incoming
       ./run watch --eyes sensors
-      ./run watch --camera 0 --calibration camera.json --page
+      ./run watch --camera 0 --page
     """
     from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch

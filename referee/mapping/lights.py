@@ -30,12 +30,11 @@ from referee.mapping.dialogue import (
 )
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
+from referee.settings.kept_cameras import camera_of
 from referee.settings.table_layout import grid_of, layout_for
 from referee.wiring.devices import LinkedController, answering_controller, strip_sources
 from referee.wiring.plan import STRIP_DRIVERS, WiringPlan, wiring_plan
-from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
-from vision.errors import CalibrationError
 from vision.locating.location import locate
 
 
@@ -168,11 +167,10 @@ def _light_finder(
 ) -> Iterator[LightFinder]:
     """Open the camera and locate the table in its picture; raises VisionError."""
     settings = configuration.settings
-    if settings.camera.calibration is None:
-        raise CalibrationError("no calibration was given; make one with `./run hardware calibrate`, then name its file")
-    model = load_calibration(settings.camera.calibration)
     layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
     asked = settings.camera
     with open_camera(asked.source, **asked.requested) as camera:
-        pose = locate(camera.read(READ_TIMEOUT_S).image, model, layout).pose
+        picture = camera.read(READ_TIMEOUT_S).image
+        model = camera_of(settings, [picture], layout)
+        pose = locate(picture, model, layout).pose
         yield LightFinder(camera, time.monotonic, model, pose, layout)

@@ -19,6 +19,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.images import write_image
 from vision.layout.pieces import GridSurface, top_mm
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.locating.location import locate
 from vision.reading import Reading
 
@@ -37,7 +38,7 @@ class Overlay:
     returns the newest reading.
     """
 
-    camera: CameraModel
+    camera: CameraModel | LearnedCameras
     layout: TableLayout
     known: Callable[[], Pose | None] = lambda: None
     reading: Callable[[], Reading | None] = lambda: None
@@ -48,21 +49,27 @@ class Overlay:
         ``None`` where nothing was located.
         """
         picture: Image | None = None
+        size = (frame.image.shape[1], frame.image.shape[0])
+        camera = self.camera.known_for(size) if isinstance(self.camera, LearnedCameras) else self.camera
+        if camera is None:
+            return None
         reading, known = self.reading(), self.known()
         for part in self.layout.parts():
             try:
-                located = locate(frame.image, self.camera, part, previous=known)
+                located = locate(frame.image, camera, part, previous=known)
             except (NotLocatedError, FrameError):
                 continue
             finally:
                 known = None
-            picture = draw(frame.image if picture is None else picture, located, part, self.camera)
+            picture = draw(frame.image if picture is None else picture, located, part, camera)
             board = part.surfaces[0]
             if reading is not None and isinstance(board, GridSurface):
-                self._draw_reading(picture, located.pose, board, reading)
+                self._draw_reading(picture, camera, located.pose, board, reading)
         return picture
 
-    def _draw_reading(self, picture: Image, pose: Pose, board: GridSurface, reading: Reading) -> None:
+    def _draw_reading(
+        self, picture: Image, camera: CameraModel, pose: Pose, board: GridSurface, reading: Reading
+    ) -> None:
         height = top_mm(board)
         half = board.cell_mm / 2
         hidden = {place for hindrance in reading.hindrances for place in hindrance.places}
@@ -73,13 +80,13 @@ class Overlay:
                 corners = [
                     [x + dx, y + dy, height] for dx, dy in ((-half, -half), (half, -half), (half, half), (-half, half))
                 ]
-                _tint(picture, project(self.camera, pose, corners))
+                _tint(picture, project(camera, pose, corners))
             elif seen is not None and seen.probabilities and (best := seen.best)[0] != EMPTY:
                 colour = _READ if best[1] >= _SURE_PROBABILITY else _DOUBTFUL
                 write_text(
                     picture,
                     best[0].replace(" block,", "").replace(" up", ""),
-                    project(self.camera, pose, [[x - half, y, height]])[0],
+                    project(camera, pose, [[x - half, y, height]])[0],
                     colour,
                 )
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,16 +30,16 @@ from referee.session.ports import Reader
 from referee.session.service import BlackFrames, FrameSource
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.conversions import table_options
+from referee.settings.kept_cameras import table_cameras
 from referee.settings.settings import PageOptions, Settings
 from referee.settings.table_layout import saved_by
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
-from vision.calibration import load_calibration
 from vision.cameras import Camera, GrowingFolder, LiveCamera, image_paths, open_camera
-from vision.errors import CalibrationError, EnrolmentError
+from vision.errors import EnrolmentError
 from vision.frame import Frame
-from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
@@ -83,6 +82,11 @@ class WatchOptions:
         return self.wiring.inputs is Inputs.SENSORS
 
     @property
+    def source(self) -> str:
+        """What is watched: the settings' camera, or a recording."""
+        return str(self.frames or self.video or self.settings.camera.source)
+
+    @property
     def is_live(self) -> bool:
         """Whether a table is watched live, not a recording."""
         return self.frames is None and self.video is None
@@ -100,7 +104,7 @@ class OpenedInputs:
     """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
     ``black`` makes the frames that are used while the camera is away, if sensors continue without it. ``exposure``
-    locks a live camera's exposure.
+    locks a live camera's exposure. ``cameras`` gives the camera model of a picture.
     """
 
     camera: FrameSource
@@ -108,6 +112,7 @@ class OpenedInputs:
     learning: LearningReader | None = None
     black: BlackFrames | None = None
     exposure: ExposureHold | None = None
+    cameras: LearnedCameras | None = None
 
     def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
         """Let the camera and the reader adapt to what a frame showed."""
@@ -145,15 +150,17 @@ def open_inputs(
         say_what_sensors_tell(game, say)
         alone = compose_reader(game, None, devices.sensors, health)
         return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
-    seen = _picture_reader(options, layout, game, journal, say)
+    cameras = table_cameras(options.settings, layout, options.source, say)
+    seen = _picture_reader(options, cameras, layout, game, journal, say)
     camera = stack.enter_context(_camera(options, journal, waiting))
     sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(
         camera,
         compose_reader(game, seen, sensors, health),
         seen if isinstance(seen, LearningReader) else None,
-        None if sensors is None else BlackFrames(partial(_black_frame, load_camera_model(options).size), say),
+        None if sensors is None else BlackFrames(lambda: _black_frame(cameras.newest.size), say),
         ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
+        cameras,
     )
 
 
@@ -184,16 +191,6 @@ def say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> N
                 *(coverage.alone, coverage.turns),
             )
         )
-
-
-def load_camera_model(options: WatchOptions) -> CameraModel:
-    """Load the camera's calibration; raises CalibrationError, also when none was given."""
-    if options.settings.camera.calibration is None:
-        raise CalibrationError(
-            "the referee sees a table only through a calibrated camera; `./run setup` leads you to one. Or make a "
-            "calibration with `./run hardware calibrate`, and name its file with --calibration"
-        )
-    return load_calibration(options.settings.camera.calibration)
 
 
 def _camera(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
@@ -251,6 +248,7 @@ def _learned_path(options: WatchOptions, game: Game[Any, Any]) -> Path:
 
 def _picture_reader(
     options: WatchOptions,
+    cameras: LearnedCameras,
     layout: TableLayout,
     game: Game[Any, Any],
     journal: BufferedJournal,
@@ -261,13 +259,13 @@ def _picture_reader(
     For a board without markers it also learns the orientation. A game in progress has no set-up to learn colours from,
     so they were saved.
     """
-    camera, looks = load_camera_model(options), options.settings.table.looks
+    looks = options.settings.table.looks
     attended = attention(game, stills=options.stills)
     if looks is not None and layout.markers.centres_mm:
-        return table_reader(camera, layout, _loaded_looks(looks, layout, game), attention=attended)
+        return table_reader(cameras, layout, _loaded_looks(looks, layout, game), attention=attended)
     if game.has_sheets:
         # Handwriting is read without being taught.
-        return table_reader(camera, layout, None, attention=attended)
+        return table_reader(cameras, layout, None, attention=attended)
     states = _states_under_way(options, game, journal)
     path = looks or (_learned_path(options, game) if states else None)
     if states and (path is None or not path.is_file()):
@@ -277,12 +275,12 @@ def _picture_reader(
         )
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
-        return table_reader(camera, layout, known, attention=attended)
+        return table_reader(cameras, layout, known, attention=attended)
     keep = _looks_saver(options, game, reader_kind(layout).save, say) if known is None else None
     start = usual_appearance(game, table_options(game, options.settings.game.options))
     usual = {} if options.settings.table.anywhere else start
     expected = game.table.appearance(states[0]) if states else usual
-    return LearningReader(camera, layout, start, keep, known=known, expected=expected, attention=attended)
+    return LearningReader(cameras, layout, start, keep, known=known, expected=expected, attention=attended)
 
 
 def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: BufferedJournal) -> tuple[Any, ...]:

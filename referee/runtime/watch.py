@@ -42,7 +42,7 @@ from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Remarks, Report
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs, say_what_sensors_tell
+from referee.runtime.inputs import OpenedInputs, WatchOptions, open_inputs, say_what_sensors_tell
 from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber, waiting_signal
@@ -65,7 +65,6 @@ from referee.wiring.devices import OpenedDevices, open_devices
 from vision.errors import LayoutError
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
-from vision.readers.learning_reader import LearningReader
 from vision.reading import Reading
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def _referee(
                 resume=resume,
             )
         )
-        overlay = _overlay(options, layout, inputs.learning, lambda: service.reading)
+        overlay = _overlay(inputs, layout, lambda: service.reading)
         port = TablePort(
             game,
             snapshots,
@@ -396,17 +395,13 @@ def _panel(
 
 
 def _overlay(
-    options: WatchOptions,
-    layout: TableLayout | None,
-    learning: LearningReader | None,
-    reading: Callable[[], Reading | None],
+    inputs: OpenedInputs, layout: TableLayout | None, reading: Callable[[], Reading | None]
 ) -> Callable[[Frame], Image | None]:
     """Return the function that draws over the camera's pictures."""
-    if layout is None:
+    if layout is None or inputs.cameras is None:
         return lambda _: None
-    return Overlay(
-        load_camera_model(options), layout, (lambda: None) if learning is None else (lambda: learning.pose), reading
-    )
+    learning = inputs.learning
+    return Overlay(inputs.cameras, layout, (lambda: None) if learning is None else (lambda: learning.pose), reading)
 
 
 def _debug_pictures(options: WatchOptions, overlay: Callable[[Frame], Image | None]) -> DebugPictures | None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from vision.locating.lines_and_markers import better_height_mm
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_grey, planar_poses, undistort_points
+from vision.self_calibration import camera_of_board, estimate_camera
 
 LAYOUT_FILE = "layout.json"
 SEEN_FILE = "seen.png"
@@ -87,7 +89,7 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
 
     A board that lies at another height says what the lines of its grid show, instead of things that seem to lie there.
     """
-    located = LocatedTable.of(frame, table.camera, layout)
+    located = LocatedTable.of(frame, table.cameras(layout), layout)
     findings = tuple(height_findings(located)) or tuple(table_findings(located))
     drawn, path = located.drawn(), table.folder / SEEN_FILE
     write_image(path, draw_markers(frame, layout) if drawn is None else drawn)
@@ -200,7 +202,7 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
         ) from None
     if corners:
         resized = _resize_board(_layout_of(table, layout), cell, height)
-        centres, findings = markers_by_corners(frame, table.camera, resized, corners)
+        centres, findings = markers_by_corners(frame, _camera_at(table, frame, resized, corners), resized, corners)
     else:
         x, y = across / 2, along / 2
         centres = {0: (-x, y), 1: (x, y), 2: (x, -y), 3: (-x, -y)}
@@ -209,6 +211,14 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
         return layout, findings
     layout["markers"]["centres"] = {str(number): list(centre) for number, centre in sorted(centres.items())}
     return layout, findings
+
+
+def _camera_at(table: TableSetup, frame: Frame, layout: TableLayout, corners_px: Sequence[Point]) -> CameraModel:
+    """Return the calibrated camera, or as the lines show it of a board whose outer corners are in known places."""
+    calibrated, size = table.calibrated, (frame.image.shape[1], frame.image.shape[0])
+    if calibrated is not None and calibrated.size == size:
+        return calibrated
+    return camera_of_board(as_grey(frame.image), layout, partial(_pose_of, board=layout.board, corners_px=corners_px))
 
 
 def _resize_board(layout: TableLayout, cell_mm: float, height_mm: float) -> TableLayout:
@@ -225,7 +235,7 @@ def markers_by_corners(
     ``corners_px`` are the outer corners of the board's squares in the picture, clockwise from the far left one. The
     layout must have the right board size. Raises ConfigError if the corners are impossible or a marker isn't seen.
     """
-    pose = _pose_of(camera, layout.board, corners_px)
+    pose = _pose_of(camera, board=layout.board, corners_px=corners_px)
     markers = layout.markers
     seen = _markers_in(frame, layout)
     missing = sorted({*markers.centres_mm} - {*seen})
@@ -249,7 +259,7 @@ def markers_by_corners(
     return centres, tuple(findings)
 
 
-def _pose_of(camera: CameraModel, board: GridSurface, corners_px: Sequence[Point]) -> Pose:
+def _pose_of(camera: CameraModel, *, board: GridSurface, corners_px: Sequence[Point]) -> Pose:
     bounds = board.bounds_mm
     left, right, near, far = bounds.left_mm, bounds.right_mm, bounds.near_mm, bounds.far_mm
     corners_mm = np.array([[left, far], [right, far], [right, near], [left, near]])
@@ -353,11 +363,12 @@ def _first_corners(table: TableSetup) -> list[Point]:
     height, width = frame.image.shape[:2]
     try:
         layout = table.usual_layout
-        pose = locate(frame.image, table.camera, layout).pose
+        camera = table.calibrated or estimate_camera([frame.image], layout).camera
+        pose = locate(frame.image, camera, layout).pose
         x, y = layout.board.bounds_mm.right_mm, layout.board.bounds_mm.far_mm
         corners: FloatArray = np.array([[-x, y, 0.0], [x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0]])
         corners[:, 2] = layout.board.height_mm
-        pixels = project(table.camera, pose, corners)
+        pixels = project(camera, pose, corners)
     except VisionError:
         pixels = np.array([[_INSET, _INSET], [1 - _INSET, _INSET], [1 - _INSET, 1 - _INSET], [_INSET, 1 - _INSET]])
         pixels = pixels * np.array([width, height])
@@ -367,7 +378,7 @@ def _first_corners(table: TableSetup) -> list[Point]:
 
 def watch_table(table: TableSetup, frame: Frame) -> Inspection:
     """Draw the located table, or else the markers, and say what is wrong with the picture."""
-    located = LocatedTable.of(frame, table.camera, table.layout)
+    located = LocatedTable.of(frame, table.cameras(table.layout), table.layout)
     findings, drawn = tuple(table_findings(located)), located.drawn()
     return Inspection(findings, draw_markers(frame, table.layout) if drawn is None else drawn)
 
@@ -394,14 +405,14 @@ TABLE_STEP = SetupStep(
         ),
     ),
     watch=watch_table,
-    needs=("calibration",),
+    needs=("camera",),
     asks=Phrase("Lay everything under the camera"),
 )
 
 
 def _watch_grid(table: TableSetup, frame: Frame) -> Inspection:
     """Say what is wrong with the picture, and give the grid to draw over it."""
-    located = LocatedTable.of(frame, table.camera, table.layout)
+    located = LocatedTable.of(frame, table.cameras(table.layout), table.layout)
     return Inspection(tuple(table_findings(located)), *located.grid())
 
 

@@ -9,7 +9,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -33,11 +33,10 @@ from referee.session.feed import TableSnapshot
 from referee.session.table_port import as_jpeg
 from referee.settings.sources import FILE_NAME, absolute_source
 from referee.setup import table_setup
-from referee.setup.calibrating import CALIBRATION_STEP, BoardPictures, check_size
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.screens import Screen, StepView, asked_again, screen_of
 from referee.setup.steps import FAULTS, Ending, Progress, SetUpRun, fault_of, outcome_of, start_options, steps_of
-from referee.setup.table_setup import Dialogue, FoundCamera, Inspection, StoppedError
+from referee.setup.table_setup import Dialogue, FoundCamera, Inspection
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
@@ -63,8 +62,6 @@ class PageDialogue:
         self._question = ""
         self._number = 0
         self._takes_lines = False
-        self._is_closed = False
-        self._progress = (0, 0)
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def write(self, text: str) -> int:
@@ -104,23 +101,14 @@ class PageDialogue:
                 self._question = ""
                 self._answers.put(text)
 
-    def tell(self, done: int, wanted: int) -> None:
-        """Show how many parts of the work are done; raises StoppedError once the dialogue is closed."""
-        with self._lock:
-            self._progress = (done, wanted)
-            if self._is_closed:
-                raise StoppedError
-
     def close(self) -> None:
         """Close the dialogue: nobody answers any more."""
-        with self._lock:
-            self._is_closed = True
         self._answers.put(None)
 
     def shown(self) -> Dialogue:
-        """Return the latest messages, newest last, the open question with its number, and the progress."""
+        """Return the latest messages, newest last, and the open question with its number."""
         with self._lock:
-            return Dialogue(tuple(self._lines), self._question, str(self._number), *self._progress)
+            return Dialogue(tuple(self._lines), self._question, str(self._number))
 
 
 MOST_PIXELS = 50_000_000
@@ -221,7 +209,7 @@ class SetUpPage:
                 return self._end(run)
             table = run.table
             dialogue = None if self._dialogue is None else self._dialogue.shown()
-            findings = () if now.collect is not None else self._shown.findings
+            findings = self._shown.findings
             forms: tuple[table_setup.AnswerForm, ...] = ()
             try:
                 forms = () if dialogue is not None else self._forms(now)
@@ -240,7 +228,6 @@ class SetUpPage:
                 self._titles(),
                 shows_picture=now.watch is not None and dialogue is None and (is_seen or bool(screen.corners)),
                 picture_px=table.picture_px if all(table.picture_px) else None,
-                collects=now.collect is not None and is_first,
                 takes_photos=now.takes_photo and is_first,
                 shows_game=now.shows_game and table.has_board and dialogue is None,
                 dialogue=dialogue,
@@ -260,7 +247,7 @@ class SetUpPage:
             asked = ""
             if run is not None and step is not None and dialogue is not None:
                 asked = f"at work: {dialogue.shown().question} {dialogue.shown().number}"
-            elif run is not None and step is not None and (step.collect is not None or step.name == _CAMERA):
+            elif run is not None and step is not None and step.name == _CAMERA:
                 try:
                     asked = str([each.camera for each in self._forms(step) if not each.is_rare])
                 except FAULTS as error:
@@ -270,7 +257,7 @@ class SetUpPage:
     def _forms(self, step: table_setup.SetupStep) -> tuple[table_setup.AnswerForm, ...]:
         table = self._running.table
         if step.name == _CAMERA:
-            table.cameras = self._environment.cameras()
+            table.found_cameras = self._environment.cameras()
         return step.forms(table)
 
     def inspect(self, *, again: bool) -> table_setup.Inspection:
@@ -280,7 +267,7 @@ class SetUpPage:
             if self._dialogue is not None:
                 return table_setup.Inspection()
             if not again and self._shown.frame is not None:
-                return self._with_last(step)
+                return self._shown.inspection
         if run is None or step is None or step.watch is None:
             return table_setup.Inspection()
         try:
@@ -296,14 +283,7 @@ class SetUpPage:
                 if self._shown.step != step.name:
                     return seen
                 self._shown.frame, self._shown.inspection = frame, seen
-            return self._with_last(step)
-
-    def _with_last(self, step: table_setup.SetupStep | None) -> table_setup.Inspection:
-        """Return the last inspection; if pictures are collected, with the finding for the last one."""
-        inspection = self._shown.inspection
-        if step is None or step.collect is None:
-            return inspection
-        return replace(inspection, findings=(*self._shown.findings, *inspection.findings))
+            return self._shown.inspection
 
     def file(self, name: str) -> bytes | None:
         """Return the content of one of the step's files, ``None`` if it has no file of that name."""
@@ -323,7 +303,7 @@ class SetUpPage:
                 return None
             look = run.table.look
         try:
-            return look(absolute_source(source, self._environment.folder), 1, 0.0)[0].image
+            return look(absolute_source(source, self._environment.folder)).image
         except FAULTS:
             return None
 
@@ -387,57 +367,20 @@ class SetUpPage:
             self._is_starting = False
             self._shown = _CurrentStep(findings=(Finding.fault(Phrase("referee"), reason),))
 
-    def take(self, step: str, *, by_itself: bool) -> None:
-        """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
-        with self._lock:
-            now, run = self._if_current(step), self._run
-            if run is None or now is None or now.collect is None:
-                return
-        try:
-            taken: Frame | Finding = run.table.picture()
-        except FAULTS as error:
-            taken = fault_of(now, error)
-        with self._lock:
-            # Another phone may have left the step, or changed the game, in the meantime.
-            if self._if_current(step) is not now or self._run is not run:
-                return
-            if isinstance(taken, Finding):
-                self._shown.findings = (taken,)
-            else:
-                self._collect(now, taken, by_itself=by_itself)
-
     def take_photo(self, step: str, content: bytes) -> None:
-        """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
+        """Take an uploaded photo as the picture to check."""
         with self._lock:
             now = self._if_current(step)
             if now is None or not now.takes_photo or self._dialogue is not None:
                 return
             try:
                 image = decode_photo(content, "the photo", most_pixels=MOST_PIXELS)
-                if now.collect is None:
-                    table = self._running.table
-                    check_size(image, table.camera.size)
-                    write_image(table.folder / _PHOTO_FILE, image)
+                write_image(self._running.table.folder / _PHOTO_FILE, image)
             except FAULTS as error:
                 self._shown.findings = (fault_of(now, error),)
                 return
-            if now.collect is not None:
-                self._collect(now, Frame(image, 0.0, 0, "the photo"), by_itself=False)
-                return
             worker = self._start(now, _PHOTO_FILE)
         worker.join(self._environment.patience_s)
-
-    def start_over(self, step: str) -> None:
-        """Discard the collected pictures."""
-        with self._lock:
-            now = self._if_current(step)
-            if now is not None and now.collect is not None:
-                try:
-                    BoardPictures.discard(self._running.table)
-                except FAULTS as error:
-                    self._shown.findings = (fault_of(now, error),)
-                else:
-                    self._shown = _CurrentStep(now.name, self._shown.instructions)
 
     def say(self, step: str, words: str, number: str) -> None:
         """Answer the current dialogue's question of this number."""
@@ -538,18 +481,9 @@ class SetUpPage:
         step = self._prepared_step()
         return step if step is not None and step.name == name else None
 
-    def _collect(self, step: table_setup.SetupStep, frame: Frame, *, by_itself: bool) -> None:
-        assert step.collect is not None
-        try:
-            found = step.collect(self._running.table, frame, by_itself)
-        except FAULTS as error:
-            found = fault_of(step, error)
-        self._shown.findings, self._shown.frame = (found,), None
-
     def _start(self, step: table_setup.SetupStep, text: str) -> threading.Thread:
-        """Check an answer in a thread of its own, which may ask, tell how far it is, and be stopped."""
+        """Check an answer in a thread of its own, which may ask, and be stopped."""
         run, dialogue = self._running, PageDialogue()
-        run.table.tell = dialogue.tell
         if step.name in _MAPS and not text:
             run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
@@ -558,9 +492,6 @@ class SetUpPage:
             try:
                 with self._works:
                     outcome = outcome_of(step, run.table, text)
-            except StoppedError:
-                # Whoever stopped it has seen to the page.
-                pass
             finally:
                 # Even an unexpected error must not leave the page at work.
                 with self._lock:
@@ -642,8 +573,8 @@ class SetUpPage:
         told = [Phrase("{game} can begin.", game=run.table.game.title)]
         if not ending.is_ready:
             title = Phrase("The table is not ready")
-            told = [Phrase("It needs a calibrated camera.")]
-            missing = missing or [(step.name, step.title) for step in run.steps if step.name == CALIBRATION_STEP.name]
+            told = [Phrase("It needs a camera.")]
+            missing = missing or [(step.name, step.title) for step in run.steps if step.name == _CAMERA]
         elif missing:
             title = either(len(missing) == 1, "1 step is missing", "{count} steps are missing", count=len(missing))
             told = [Phrase("The referee is surer if nothing is left out.")]
@@ -683,8 +614,6 @@ class _Pages:
         self._access = access
         self._actions: Mapping[str, Callable[[str, Mapping[str, list[str]]], object]] = {
             "answer": lambda step, fields: set_up.answer(step, answers_of(fields), corners_of(fields)),
-            "take": lambda step, fields: set_up.take(step, by_itself="by_itself" in fields),
-            "start over": lambda step, _: set_up.start_over(step),
             "say": lambda step, fields: set_up.say(step, fields.get("text", [""])[-1], fields.get("number", [""])[-1]),
             "stop": lambda step, _: set_up.stop(step),
             "skip": lambda step, _: set_up.skip(step),

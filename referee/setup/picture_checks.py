@@ -1,6 +1,6 @@
 """The camera during a set-up, kept open from its first use, and checks whether its pictures are good enough."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from common.findings import Finding, Severity
 from common.phrases import Phrase
 from referee.settings.settings import CameraSection
 from referee.setup.table_setup import FoundCamera, Point
-from vision.cameras import Camera, is_live, open_camera
+from vision.cameras import Camera, open_camera
 from vision.cameras.live import ids_of, usb_cameras
 from vision.clarity import REMEDIES, Clarity
 from vision.drawing import draw, grid_lines, write_text
@@ -22,6 +22,7 @@ from vision.frame import BoolImage, FloatArray, Frame, Image
 from vision.geometry import CameraModel, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector, SharedPicture
 from vision.opencv import as_colour, as_grey
@@ -152,9 +153,13 @@ class LocatedTable:
     parts: tuple[tuple[TableLayout, TableLocation | NotLocatedError], ...]
 
     @classmethod
-    def of(cls, frame: Frame, camera: CameraModel, layout: TableLayout) -> "LocatedTable":
-        """Locate each part; raises CalibrationError if the picture doesn't have the calibration's size."""
+    def of(cls, frame: Frame, cameras: LearnedCameras, layout: TableLayout) -> "LocatedTable":
+        """Locate each part; none where the picture's camera is not known."""
         picture = SharedPicture(as_colour(frame.image))
+        camera = cameras.camera_for(picture, frame.time_s)
+        if camera is None:
+            unknown = NotLocatedError(cameras.why_unknown)
+            return cls(frame, cameras.newest, layout, picture, tuple((part, unknown) for part in layout.parts()))
         found: list[tuple[TableLayout, TableLocation | NotLocatedError]] = []
         for part in layout.parts():
             try:
@@ -249,9 +254,6 @@ def _marker_findings(layout: TableLayout, located: TableLocation | NotLocatedErr
 _READ_TIMEOUT_S = 10.0
 _GROWING = "folder:"
 
-Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
-"""A context for taking several pictures. It yields a function that gets the number taken and the total."""
-
 
 class SharedCamera:
     """Takes pictures for any thread, one call at a time.
@@ -264,37 +266,24 @@ class SharedCamera:
         self,
         settings: CameraSection | None = None,
         *,
-        counted: Counted = lambda: nullcontext(lambda *_: None),
         patience_s: float = _READ_TIMEOUT_S,
     ) -> None:
         self._settings = settings or CameraSection()
         self._stack = ExitStack()
-        self._counted = counted
         self._patience_s = patience_s
         self._camera: Camera | None = None
         self._source = ""
         self._last: Frame | None = None
         self._lock = Lock()
 
-    def look(self, source: str, count: int, apart_s: float) -> Sequence[Frame]:
-        """Take ``count`` pictures, ``apart_s`` seconds of the camera's own time apart; raises CameraError.
+    def look(self, source: str) -> Frame:
+        """Take a picture; raises CameraError.
 
-        A single picture from a folder of files is the newest one again if there is no new file.
+        From a folder of files it is the newest one again if there is no new file.
         """
         with self._lock:
-            camera = self._open_source(source)
-            if count == 1:
-                self._last = self._newest_frame(camera)
-                return [self._last]
-            frames: list[Frame] = []
-            with self._counted() as tell:
-                while len(frames) < count:
-                    frame = camera.read(_READ_TIMEOUT_S)
-                    if not frames or not is_live(source) or frame.time_s - frames[-1].time_s >= apart_s:
-                        frames.append(frame)
-                        tell(len(frames), count)
-            self._last = frames[-1]
-            return frames
+            self._last = self._newest_frame(self._open_source(source))
+            return self._last
 
     @property
     def is_mirrored(self) -> bool:

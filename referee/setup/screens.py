@@ -140,9 +140,9 @@ class StepView:
 
     ``screen`` is what is asked now. ``findings`` are the results of the last check, ``files`` the names and titles of
     PDFs to print. ``steps`` are name, title and state of each. ``picture_px`` is the camera picture's (width, height).
-    ``collects`` means that pictures are taken one by one, ``takes_photos`` that a photo may be uploaded. ``name`` is
-    empty after the last step; ``missing`` are then the names and titles of the steps left out, and ``may_start`` says
-    whether the referee can be started. ``shows_game``: it draws how the game is set up.
+    ``takes_photos`` means that a photo may be uploaded. ``name`` is empty after the last step; ``missing`` are then the
+    names and titles of the steps left out, and ``may_start`` says whether the referee can be started. ``shows_game``:
+    it draws how the game is set up.
     """
 
     name: str
@@ -157,7 +157,6 @@ class StepView:
     shows_game: bool = False
     shows_picture: bool = False
     picture_px: tuple[int, int] | None = None
-    collects: bool = False
     takes_photos: bool = False
     dialogue: Dialogue | None = None
 

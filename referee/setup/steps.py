@@ -32,22 +32,22 @@ from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind
-from referee.rendering.printed_sheets import Page, plan_board, plan_charuco, plan_markers, plan_sheets, write_pdf
+from referee.rendering.printed_sheets import Page, plan_board, plan_markers, plan_sheets, write_pdf
 from referee.session.ports import Reader
 from referee.settings.configuration import load, written
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file
-from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
 from referee.setup.screens import in_mm
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, SetupStep, StepResult, TableSetup
 from referee.setup.wiring_steps import WIRING_STEPS
-from vision.errors import VisionError
+from vision.errors import NotLocatedError, VisionError
 from vision.frame import Frame
 from vision.images import load_image
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
+from vision.locating.markers import SharedPicture
 from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import reader_kind, table_reader
@@ -59,7 +59,6 @@ RULER_OFF_MM = 0.5
 
 LOOKS_FILE = "looks.json"
 BOARD_FILE, MARKERS_FILE, SHEETS_FILE = "board.pdf", "markers.pdf", "sheets.pdf"
-CHARUCO_FILE = "calibration-board.pdf"
 CLEAR = "clear"
 """The name of a colourless pyramid in a stack."""
 LETTERS = {"black": "K"}
@@ -111,14 +110,14 @@ def _placing(_: TableSetup) -> tuple[str, ...]:
 
 def _place_camera(table: TableSetup) -> tuple[str, ...]:
     placing = _placing(table)
-    if not table.cameras:
+    if not table.found_cameras:
         return (*placing, Phrase("No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi."))
-    named = ", ".join(f"{each.typed} ({each.name})" for each in table.cameras)
+    named = ", ".join(f"{each.typed} ({each.name})" for each in table.found_cameras)
     return (*placing, Phrase("These cameras are plugged in: {cameras}", cameras=named))
 
 
 def _check_camera(table: TableSetup, source: str) -> StepResult:
-    (frame,) = table.look(absolute_source(source, table.folder), 1, 0.0)
+    frame = table.look(absolute_source(source, table.folder))
     height, width = frame.image.shape[:2]
     given = {"camera.source": source, "camera.width_px": width, "camera.height_px": height}
     return StepResult(tuple(picture_findings(frame)), given)
@@ -128,7 +127,7 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     """Offer each camera by its picture, and any other by its name; then its picture is looked at."""
     good = (AnswerForm(Phrase("Yes, use this camera")),)
     asks = Phrase("Is the whole table in the picture?")
-    named = {each.source: each.name for each in table.cameras}
+    named = {each.source: each.name for each in table.found_cameras}
     if "camera.source" in table.values:
         named.setdefault(table.source, Phrase("the camera in use"))
     other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
@@ -161,15 +160,14 @@ def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
 
 
 def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
-    calibration = (CHARUCO_FILE, Phrase("The calibration board"))
     if not table.has_board:
-        return (SHEETS_FILE, Phrase("The sheets")), calibration
-    return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board")), calibration
+        return ((SHEETS_FILE, Phrase("The sheets")),)
+    return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board"))
 
 
 def _print(table: TableSetup) -> tuple[str, ...]:
     layout, title = table.usual_layout, table.game.title
-    pages: dict[str, tuple[Page, ...]] = {CHARUCO_FILE: (plan_charuco(BOARD, table.paper),)}
+    pages: dict[str, tuple[Page, ...]] = {}
     if table.game.printed_sheet is not None:
         printed = table.game.printed_sheet(read_options(table.game.options, table.options))
         pages[SHEETS_FILE] = plan_sheets(title, printed, layout, table.paper)
@@ -187,7 +185,6 @@ def _print(table: TableSetup) -> tuple[str, ...]:
     return (
         Phrase("Print these at 100 % (no fit to page): {files}", files=", ".join(pages)),
         use,
-        Phrase("Glue the calibration board onto something flat and stiff."),
         Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
     )
 
@@ -236,7 +233,6 @@ def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
     return (
         Phrase("Print them in actual size, not fitted to the page."),
         *board,
-        Phrase("Glue the calibration board onto something flat and stiff."),
     )
 
 
@@ -287,9 +283,9 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
     Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and
     NotLocatedError.
     """
-    game, camera, kind = table.game, table.camera, reader_kind(layout)
+    game, cameras, kind = table.game, table.cameras(layout), reader_kind(layout)
     if not isinstance(layout.board.pieces, PyramidPieces):
-        return LearningReader(camera, layout, usual_appearance(game, table.options), learned.append)
+        return LearningReader(cameras, layout, usual_appearance(game, table.options), learned.append)
     colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
     names = {LETTERS.get(name, name[0].upper()): name for name in colours}
     squares = game.squares(game.rules.new({**table.options, **start_options(game)}))
@@ -299,16 +295,19 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
         if stack
     }
     position = kind.positions(", ".join(f"{place}={stack}" for place, stack in stacks.items()), layout.board)
+    camera = cameras.camera_for(SharedPicture(frame.image), frame.time_s)
+    if camera is None:
+        raise NotLocatedError(cameras.why_unknown)
     pose = locate(frame.image, camera, layout).pose
     picture = EnrolmentPicture(frame.image, camera, pose, position, "the set-up", layout.markers)
     looks = kind.enrol([picture], layout.board)
     learned.append(looks)
-    return table_reader(camera, layout, looks)
+    return table_reader(cameras, layout, looks)
 
 
 def _plain_reader(table: TableSetup) -> Reader:
     """Return a reader of sheets, which needs no looks."""
-    return table_reader(table.camera, table.layout, None)
+    return table_reader(table.cameras(table.layout), table.layout, None)
 
 
 def _hindrances(reading: Reading) -> tuple[Finding, ...]:
@@ -441,7 +440,6 @@ _STEPS = (
             ),
         ),
     ),
-    CALIBRATION_STEP,
     TABLE_STEP,
     GRID_STEP,
     *WIRING_STEPS,
@@ -623,4 +621,4 @@ class SetUpRun:
             f"${sources[name].detail}" for name in values if name in sources and sources[name].kind == "environment"
         )
         named = "" if is_found else f"--config {shlex.quote(str(file))} "
-        return Ending("camera.calibration" in values, f"./run {named}watch", tuple(overriding))
+        return Ending("camera.source" in values, f"./run {named}watch", tuple(overriding))

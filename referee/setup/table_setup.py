@@ -21,13 +21,10 @@ from vision.calibration import load_calibration
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
+from vision.learned_cameras import LearnedCameras
 
 Point = tuple[float, float]
 """A point in a picture, in pixels: x to the right, y down."""
-
-
-class StoppedError(Exception):
-    """A person has stopped what a step was doing."""
 
 
 class FieldKind(enum.Enum):
@@ -96,17 +93,14 @@ class StepState(enum.Enum):
 
 @dataclass(frozen=True)
 class Dialogue:
-    """Messages and a question during a long operation, such as finding each light, and how far it is.
+    """Messages and a question during a long operation, such as finding each light.
 
-    ``question`` is empty if there is none; an answer names its ``number``. ``done`` of ``wanted`` parts are finished;
-    ``wanted`` is 0 while that is unknown.
+    ``question`` is empty if there is none; an answer names its ``number``.
     """
 
     lines: tuple[str, ...] = ()
     question: str = ""
     number: str = ""
-    done: int = 0
-    wanted: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,22 +108,19 @@ class Inspection:
     """The newest picture with detections drawn over it, and its findings for the step.
 
     If ``picture`` is ``None``, the findings say why. ``grid`` is drawn over the picture by the page: lines of points,
-    and names at points. ``share``, 0 to 1, says how much of what the step collects is there.
+    and names at points.
     """
 
     findings: tuple[Finding, ...] = ()
     picture: Image | None = None
     grid: tuple[tuple[Point, ...], ...] = ()
     names: tuple[tuple[str, Point], ...] = ()
-    share: float | None = None
 
 
 FIRST_CAMERA = "0"
-PICTURES_FOLDER = "calibration"
-"""The folder for calibration pictures that are taken one by one."""
 
-Look = Callable[[str, int, float], Sequence[Frame]]
-"""Takes pictures, given the camera, their number, and the seconds between them. Raises CameraError."""
+Look = Callable[[str], Frame]
+"""Takes a picture with a camera. Raises CameraError."""
 
 MakeMap = Callable[[Settings, Path], bool]
 """Maps lights or switches to squares with a person's help and writes the file; returns whether any was found."""
@@ -154,9 +145,8 @@ class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
     ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game
-    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``cameras`` are plugged in.
-    ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture was taken. ``tell`` is
-    told how many parts of a long check are done, and how many there are; it raises StoppedError to end the check.
+    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``found_cameras`` are plugged
+    in. ``belief`` is set once the start position was seen.
     """
 
     game: Game[Any, Any]
@@ -167,9 +157,7 @@ class TableSetup:
     values: dict[str, Any] = field(default_factory=dict)
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
-    pictures: object = None
-    cameras: Sequence[FoundCamera] = ()
-    tell: Callable[[int, int], object] = lambda *_: None
+    found_cameras: Sequence[FoundCamera] = ()
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
     is_mirrored: bool = False
@@ -196,10 +184,18 @@ class TableSetup:
         """Whether the game has a board with pieces. If not, it is played on paper sheets."""
         return not self.game.has_sheets
 
+    def cameras(self, layout: TableLayout) -> LearnedCameras:
+        """Return what gives the camera of a picture of a table: the calibrated one, or as the picture shows it.
+
+        Raises CalibrationError and ConfigError for a calibration that can't be used.
+        """
+        return LearnedCameras(layout, fixed=self.calibrated)
+
     @property
-    def camera(self) -> CameraModel:
-        """The calibrated camera; raises CalibrationError and ConfigError."""
-        return load_calibration(self.file(str(self.values.get("camera.calibration", "camera.json"))))
+    def calibrated(self) -> CameraModel | None:
+        """The calibrated camera, if there is a calibration; raises CalibrationError and ConfigError."""
+        path = self.values.get("camera.calibration")
+        return None if path is None else load_calibration(self.file(str(path)))
 
     @property
     def layout(self) -> TableLayout:
@@ -237,7 +233,7 @@ class TableSetup:
 
     def picture(self) -> Frame:
         """Take one picture; raises CameraError."""
-        return self.look(self.source, 1, 0.0)[0]
+        return self.look(self.source)
 
 
 @dataclass(frozen=True)
@@ -272,8 +268,8 @@ class SetupStep:
     ``after`` names a step that must be done in the same run. ``needs`` are the steps whose results this one uses: if
     one of them is done again, so is this. ``reviews`` names the step whose result a person looks at here; it is left
     out with it. ``unneeded`` returns the reason if this table doesn't need the step.
-    ``files`` are the files to print, each with its title. ``collect`` takes a picture. ``takes_photo`` means that the
-    answer may be a picture file. ``asks`` is the page's question, and ``told`` are its instructions where they differ
+    ``files`` are the files to print, each with its title. ``takes_photo`` means that the answer may be a picture file.
+    ``asks`` is the page's question, and ``told`` are its instructions where they differ
     from those at the terminal. ``shows_game``: the page draws how the game is set up.
     """
 
@@ -292,7 +288,6 @@ class SetupStep:
     help: tuple[str, ...] = ()
     watch: Watch | None = None
     files: Callable[[TableSetup], tuple[tuple[str, str], ...]] = lambda _: ()
-    collect: Callable[[TableSetup, Frame, bool], Finding] | None = None
     takes_photo: bool = False
     needs: tuple[str, ...] = ()
     reviews: str = ""

@@ -1,4 +1,4 @@
-// A table that is being set up: the live picture, corners that are dragged over it, pictures taken by themselves.
+// A table that is being set up: the live picture, and corners that are dragged over it.
 const EVERY_MS = 1000;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SVG = "http://www.w3.org/2000/svg";
@@ -6,7 +6,6 @@ const HANDLE_PX = 16;
 
 const state = document.getElementById("set-up")?.dataset.state;
 const live = document.getElementById("live");
-const byItself = document.getElementById("by-itself");
 
 // A reload would cancel a form that is being sent.
 let leaving = false;
@@ -51,12 +50,9 @@ function send(fields) {
   return fetch("/do", { method: "POST", headers: { "X-CSRF-Token": token }, body: new URLSearchParams(fields) });
 }
 
-const take = () => send({ do: "take", step: "calibration", by_itself: "1" });
-
 async function follow() {
   for (;;) {
     try {
-      if (byItself?.getAttribute("aria-pressed") === "true") await take();
       await look();
       document.documentElement.dataset.live = "";
     } catch (error) {
@@ -151,12 +147,6 @@ for (const picture of document.querySelectorAll(".choice img")) {
 }
 const fields = document.querySelector("[data-corners]");
 if (fields && live?.dataset.width) dragCorners(fields);
-if (byItself) {
-  byItself.hidden = false;
-  byItself.addEventListener("click", () => {
-    byItself.setAttribute("aria-pressed", String(byItself.getAttribute("aria-pressed") !== "true"));
-  });
-}
 const start = document.getElementById("start");
 start?.addEventListener("submit", async (event) => {
   // The set-up ends at once, and could not give another page, nor perhaps an answer.

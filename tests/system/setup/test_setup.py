@@ -11,7 +11,6 @@ import pytest
 from benchmarks.scene.calibration_board import charuco_views
 from engine import registry
 from engine.values import OptionValue
-from referee.setup.calibrating import CALIBRATION_PICTURES
 from referee.setup.steps import Progress, check_step, steps_of
 from referee.setup.table_setup import TableSetup
 from simulator.play.game import GameOptions, VirtualGame
@@ -19,10 +18,7 @@ from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
-from vision.calibration import Calibration, load_calibration, save_calibration
-from vision.errors import CameraError
 from vision.frame import Frame, Image
-from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 
 TODAY = date(2026, 5, 1)
@@ -37,7 +33,6 @@ class Pictures:
     set_up: Image
     played: Image
     roll: str
-    camera: CameraModel
     layout: TableLayout
 
     @property
@@ -65,7 +60,7 @@ def pictures_of(game: str) -> Pictures:
 
     still = [moment for moment in moments if not moment.hands]
     roll = ",".join(map(str, played.rolls[0].faces)) if played.rolls else ""
-    return Pictures(taken(()), taken(still[0].pieces), taken(still[-1].pieces), roll, setting.camera, setting.layout)
+    return Pictures(taken(()), taken(still[0].pieces), taken(still[-1].pieces), roll, setting.layout)
 
 
 class SharedCamera:
@@ -74,19 +69,16 @@ class SharedCamera:
     def __init__(self, image: Image) -> None:
         self.image = image
 
-    def look(self, source: str, count: int, apart_s: float) -> list[Frame]:
-        if source == "gone":
-            raise CameraError("camera 'gone' cannot be opened")
-        return [Frame(self.image, number * apart_s, number, source) for number in range(count)]
+    def look(self, source: str) -> Frame:
+        return Frame(self.image, 0.0, 0, source)
 
 
 @pytest.mark.parametrize("name", registry.games())
 def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str, tmp_path: Path) -> None:
     pictures = pictures_of(name)
-    save_calibration(tmp_path / "lens.json", Calibration(pictures.camera, (), 1.0, ()), made_on=TODAY)
     eye = SharedCamera(pictures.bare)
     table = TableSetup(registry.load(name), tmp_path, eye.look, TODAY)
-    answers = {"camera": "virtual", "players": "2", "print": "100.2", "calibration": "lens.json", "turn": pictures.roll}
+    answers = {"camera": "virtual", "players": "2", "print": "100.2", "turn": pictures.roll}
     if table.has_board:
         answers["table"] = pictures.measures
     progress = Progress(tmp_path, name)
@@ -99,7 +91,6 @@ def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str,
         assert outcome.is_done, (step.name, outcome)
         progress.done.append(step.name)
         progress.keep(table.values)
-    assert (tmp_path / "calibration-board.pdf").is_file()
     assert (tmp_path / ("board.pdf" if table.has_board else "sheets.pdf")).is_file()
     assert (tmp_path / "looks.json").is_file() == table.has_board
     text = (tmp_path / "referee.toml").read_text()
@@ -107,17 +98,3 @@ def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str,
     assert text.count("\n# ") >= 8
     assert Progress.load(tmp_path, name) == progress
     assert Progress.load(tmp_path, "another game") is None
-
-
-def test_a_camera_is_calibrated_by_its_own_pictures(tmp_path: Path) -> None:
-    views = charuco_views(lens((640, 360)), CALIBRATION_PICTURES, seed=1)
-
-    def look(source: str, count: int, apart_s: float) -> list[Frame]:
-        return [Frame(image, number * apart_s, number, source) for number, image in enumerate(views[:count])]
-
-    table = TableSetup(registry.load("deblockle"), tmp_path, look, TODAY)
-    by_name = {step.name: step for step in steps_of(table.game)}
-    assert check_step(by_name["camera"], table, "virtual").is_done
-    assert check_step(by_name["calibration"], table, "").is_done
-    assert load_calibration(tmp_path / "camera.json").size == (640, 360)
-    assert table.values["camera.calibration"] == "camera.json"
