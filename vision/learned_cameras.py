@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common.phrases import Phrase
-from vision.errors import CalibrationError
+from vision.errors import CalibrationError, MirroredError
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
@@ -104,7 +104,7 @@ class LearnedCameras:
         if self.known_for(size) is None and self._is_due(time_s):
             try:
                 self._take(estimate_camera([picture], self._layout, name=self._name))
-            except CalibrationError as error:
+            except (CalibrationError, MirroredError) as error:
                 self.why_unknown = str(error)
         found = self.known_for(size)
         self.newest = found or self.newest
@@ -136,7 +136,7 @@ class LearnedCameras:
             return False
         try:
             measured = estimate_camera([picture], self._layout, name=self._name, thorough=False)
-        except CalibrationError:
+        except (CalibrationError, MirroredError):
             return False
         return self._is_changed(known, measured) and self._replace(measured)
 

@@ -28,7 +28,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.lattice import clear_boards, run_to_end
-from vision.locating.location import seen_text
+from vision.locating.location import check_not_mirrored, seen_text
 from vision.locating.markers import Marker, MarkerDetector, Method, SharedPicture
 from vision.locating.pose import corner_pairs, fit_least_squares, poses_from, refine_pose
 from vision.opencv import project_with_jacobian, refine_saddles
@@ -186,7 +186,7 @@ def estimate_camera(
     """Measure the camera from pictures of the table, (height, width[, 3]) uint8, all of one size.
 
     Unless ``thorough``, markers are only searched for by fast methods. Raises CalibrationError if the pictures differ
-    in size, or none shows enough markers or crossings.
+    in size, or none shows enough markers or crossings, and MirroredError for mirrored ones.
     """
     shared = [one if isinstance(one, SharedPicture) else SharedPicture(one) for one in pictures]
     sizes = {one.grey.shape for one in shared}
@@ -195,7 +195,7 @@ def estimate_camera(
     methods = _METHODS if thorough else _METHODS[:_FAST]
     measured = [one for picture in shared for one in _measured(picture, layout, name, methods)]
     if not measured:
-        raise CalibrationError("the camera can't be measured: {why}", _lacking(shared[0], layout, methods))
+        raise CalibrationError(_lacking(shared[0], layout, methods))
     return joined_calibration(measured)
 
 
@@ -251,12 +251,16 @@ def calibration_from_json(data: Mapping[str, Any]) -> SelfCalibration:
 
 
 def _lacking(picture: SharedPicture, layout: TableLayout, methods: Sequence[Method]) -> Phrase:
-    """Say why a picture does not suffice to measure its camera."""
+    """Say why a picture does not suffice to measure its camera; raises MirroredError for a mirrored one."""
     part = max(layout.parts(), key=lambda part: len(_markers_of(picture, part, methods)))
     if not part.markers.centres_mm:
-        return Phrase("the board's lines are not seen clearly; lay nothing over them, or put markers around it")
+        return Phrase(
+            "board not located: its lines are not seen clearly; have it whole in the picture, with nothing on its lines, "
+            "or put markers around it"
+        )
+    check_not_mirrored(picture, MarkerDetector(part.markers.dictionary), part.markers.centres_mm)
     return Phrase(
-        "{seen_text}; have {fewest_markers} or more in the picture, lit and sharp",
+        "table not located: {seen_text}; {fewest_markers} are needed, flat, lit and sharp, to measure the camera too",
         seen_text(sorted(marker.marker_id for marker in _markers_of(picture, part, methods)), part),
         _SETTINGS.fewest_markers,
     )

@@ -35,6 +35,8 @@ SEEN_FILE = "seen.png"
 """The picture of the located table, with its grid drawn."""
 PAPER_MM = 0.2
 """The thickness of the printed board, in mm."""
+_HEIGHT_ROUNDS = 6
+"""How often a board's height is measured, each time with the camera as a board of the last height shows it."""
 _ENOUGH_MARKERS = 3
 """Markers from which they alone give the pose."""
 SIDE_OFF = 0.05
@@ -90,7 +92,7 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
     A board that lies at another height says what the lines of its grid show, instead of things that seem to lie there.
     """
     located = LocatedTable.of(frame, table.cameras(layout), layout)
-    findings = tuple(height_findings(located)) or tuple(table_findings(located))
+    findings = tuple(height_findings(table, located)) or tuple(table_findings(located))
     drawn, path = located.drawn(), table.folder / SEEN_FILE
     write_image(path, draw_markers(frame, layout) if drawn is None else drawn)
     if drawn is None:
@@ -104,18 +106,26 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
 _PICTURE = Phrase("picture")
 
 
-def height_findings(table: LocatedTable) -> Iterator[Finding]:
+def height_findings(table: TableSetup, seen: LocatedTable) -> Iterator[Finding]:
     """Report a board whose lines show that it is higher or lower than the layout says.
 
     Without three markers the lines have a part in the pose, so they say nothing.
     """
-    layout, located = table.parts[0]
-    board = layout.surfaces[0]
-    if isinstance(located, NotLocatedError) or not isinstance(board, GridSurface) or isinstance(board.pieces, Ink):
+    board = seen.layout.surfaces[0]
+    if not isinstance(board, GridSurface) or isinstance(board.pieces, Ink):
         return
-    if len(located.markers) < _ENOUGH_MARKERS:
-        return
-    better_mm = better_height_mm(table.frame.image, table.camera, located.pose, layout)
+    better_mm = None
+    for _ in range(_HEIGHT_ROUNDS):
+        layout, located = seen.parts[0]
+        if isinstance(located, NotLocatedError) or len(located.markers) < _ENOUGH_MARKERS:
+            break
+        height_mm = better_height_mm(seen.frame.image, seen.camera, located.pose, layout, clearly=better_mm is None)
+        if height_mm is None:
+            break
+        # the camera was measured from a board of the wrong height, so the better one is only nearer
+        better_mm = height_mm
+        better = _resize_board(seen.layout, board.cell_mm, better_mm)
+        seen = LocatedTable.of(seen.frame, table.cameras(better), better)
     if better_mm is not None:
         message = Phrase(
             "the board's lines lie where a board {better} mm high has them, not one of {given} mm",

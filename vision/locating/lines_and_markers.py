@@ -123,9 +123,11 @@ def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLa
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
 
 
-def better_height_mm(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float | None:
+def better_height_mm(
+    image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, *, clearly: bool = True
+) -> float | None:
     """Return the height of the board's top above the table at which its grid lies on the visible lines, if the layout's
-    height puts it clearly less well there; ``None`` if it does not, or no lines are clear.
+    height puts it less well there, and ``clearly`` so; ``None`` if it does not, or no lines are clear.
 
     The pose has to be that of markers, so that the lines had no part in it.
     """
@@ -138,9 +140,8 @@ def better_height_mm(image: Image, camera: CameraModel, pose: Pose, layout: Tabl
     heights_mm = np.arange(low, high + step / 2, step)
     contrasts = [contrast(float(height_mm)) for height_mm in heights_mm]
     best = int(np.argmax(contrasts))
-    if contrasts[best] < 2 * _GRID.line_contrast or contrast(layout.board.height_mm) > (
-        _GRID.fitting_share * contrasts[best]
-    ):
+    share = _GRID.fitting_share if clearly else 1.0
+    if contrasts[best] < 2 * _GRID.line_contrast or contrast(layout.board.height_mm) >= share * contrasts[best]:
         return None
     return float(heights_mm[best])
 
