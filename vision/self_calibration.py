@@ -255,8 +255,8 @@ def _lacking(picture: SharedPicture, layout: TableLayout, methods: Sequence[Meth
     part = max(layout.parts(), key=lambda part: len(_markers_of(picture, part, methods)))
     if not part.markers.centres_mm:
         return Phrase(
-            "board not located: its lines are not seen clearly; have it whole in the picture, with nothing on its lines, "
-            "or put markers around it"
+            "board not located: its lines are not seen clearly; have it whole in the picture, with nothing on it but "
+            "its pieces, or put markers around it"
         )
     check_not_mirrored(picture, MarkerDetector(part.markers.dictionary), part.markers.centres_mm)
     return Phrase(

@@ -279,14 +279,20 @@ def _pick_game() -> str:
 def _map_lights(
     shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
 ) -> bool:
-    """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
+    """Find each light with the camera, if it gives a picture, and ask if it isn't sure.
+
+    Raises the errors of a board that doesn't answer.
+    """
     from referee.mapping.lights import map_lights
     from referee.settings.configuration import Configuration
+    from vision.errors import CameraError
 
-    by_camera = "source" in settings.camera.model_fields_set
-    if by_camera:
+    try:
         # This opens the camera for ``opened``.
         shared_camera.look(settings.camera.source)
+        by_camera = True
+    except CameraError:
+        by_camera = False
     ended = map_lights(
         Configuration(settings, None, {}),
         path,

@@ -373,7 +373,7 @@ def _first_corners(table: TableSetup) -> list[Point]:
     height, width = frame.image.shape[:2]
     try:
         layout = table.usual_layout
-        camera = table.calibrated or estimate_camera([frame.image], layout).camera
+        camera = table.calibrated or estimate_camera([frame.image], layout, thorough=False).camera
         pose = locate(frame.image, camera, layout).pose
         x, y = layout.board.bounds_mm.right_mm, layout.board.bounds_mm.far_mm
         corners: FloatArray = np.array([[-x, y, 0.0], [x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0]])

@@ -28,7 +28,6 @@ from referee.setup.picture_checks import SharedCamera
 from referee.setup.screens import Screen, StepView
 from referee.setup.steps import Progress
 from referee.setup.table_setup import (
-    PICTURES_FOLDER,
     Dialogue,
     Field,
     FieldKind,
@@ -85,7 +84,6 @@ def done_until(step: str, folder: Path, camera: str, **values: object) -> Progre
     names = [
         "camera",
         "print",
-        "calibration",
         "table",
         "grid",
         "lights",
@@ -155,9 +153,9 @@ def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path:
     page.answer("print", ["0", "1", "97"])
     asked, found = page.view("print", ["0", "1", "97"]).screen, page.view().findings
     assert (asked.value, "103.1 %" in found[0].remedy) == ("97", True)
-    assert page.view("calibration", ["0", "1", "97"]).screen.given == (), "another step's answers lead nowhere"
+    assert page.view("table", ["0", "1", "97"]).screen.given == (), "another step's answers lead nowhere"
     page.answer("print", ["0", "0"])
-    assert page.view().name == "calibration"
+    assert page.view().name == "table"
 
 
 def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: str) -> None:
@@ -165,10 +163,10 @@ def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: 
     before = page.state()
     page.skip("print")
     assert page.state() != before
-    for deed in (page.skip, page.back, page.start_over, lambda step: page.answer(step, ["0", "0"])):
+    for deed in (page.skip, page.back, lambda step: page.answer(step, ["0", "0"])):
         deed("print")
-    assert page.view().name == "calibration"
-    page.back("calibration")
+    assert page.view().name == "table"
+    page.back("table")
     assert page.view().name == "print"
 
 
@@ -185,25 +183,13 @@ def test_a_missing_camera_is_reported_in_place_of_its_picture(tmp_path: Path, ca
     assert page.inspect(again=False).picture is inspection.picture
 
 
-def test_uploaded_photos_calibrate_the_camera(tmp_path: Path, camera: str, board_views: tuple[Image, ...]) -> None:
-    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
-    page.take_photo("calibration", b"no photo")
-    assert "expected JPEG or PNG" in page.inspect(again=False).findings[0].message
-    page.take_photo("calibration", png(grey((320, 240))))
-    assert "320 x 240 pixels, the camera gives 640 x 360" in page.inspect(again=True).findings[0].message
-    for view in board_views:
-        page.take_photo("calibration", png(view))
-    assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) >= 10
-    page.answer("calibration", ["0"])
-    assert page.view().name == "table"
-    assert (tmp_path / "camera.json").is_file()
-
-
-def test_a_photo_of_the_set_up_must_come_from_the_camera(tmp_path: Path, camera: str) -> None:
+def test_a_photo_is_taken_for_the_set_up_whatever_its_size(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, done_until("pieces", tmp_path, camera))
-    page.take_photo("pieces", png(grey()))
-    assert "cannot read the calibration" in page.view().findings[-1].message
+    page.take_photo("pieces", b"no photo")
+    assert "expected JPEG or PNG" in page.view().findings[-1].message
     assert not (tmp_path / "photo.png").exists()
+    page.take_photo("pieces", png(grey((320, 240))))
+    assert "none of markers 0 to 3 was seen" in page.view().findings[0].message
 
 
 def test_lights_are_mapped_by_questions_on_the_phone(tmp_path: Path, camera: str) -> None:
@@ -275,11 +261,10 @@ def test_the_end_names_what_is_missing_and_leads_there(tmp_path: Path, camera: s
     view = page.view()
     assert (view.name, view.may_start, view.missing) == (
         "",
-        False,
+        True,
         (("pieces", "The set-up"), ("turn", "A test turn")),
     )
-    assert not page.start("")
-    page.go("pieces", "calibration")
+    page.go("pieces", "table")
     page.back("nowhere")
     assert page.view().name == "", "another phone has moved on"
     page.go("", "pieces")
@@ -297,15 +282,14 @@ def test_a_step_done_again_has_those_done_again_that_use_it(tmp_path: Path, came
     assert [name for name, _, state in page.view().steps if state is StepState.DONE] == [
         "camera",
         "print",
-        "calibration",
         "lights",
         "switches",
     ]
 
 
-def test_the_referee_starts_once_the_camera_is_calibrated(tmp_path: Path, camera: str) -> None:
+def test_the_referee_starts_once_all_is_done(tmp_path: Path, camera: str) -> None:
     started: list[bool] = []
-    kept = done_until("pieces", tmp_path, camera, **{"camera.calibration": "camera.json"})
+    kept = done_until("pieces", tmp_path, camera)
     kept.done += ["pieces", "turn"]
     kept.keep(kept.values)
     variables = {"REFEREE_CAMERA_SOURCE": "1"}
@@ -326,30 +310,26 @@ def test_what_takes_long_is_shown_at_work_and_can_be_stopped(
 ) -> None:
     told, go_on = threading.Event(), threading.Event()
 
-    def calibrate(*_: object, tell: Callable[[int, int], object], **__: object) -> object:
-        tell(3, 12)
+    def picture(_: TableSetup) -> Frame:
         told.set()
         assert go_on.wait(WAIT_S)
-        tell(4, 12)
-        raise AssertionError("it was stopped")
+        return Frame(grey(), 0.0, 0)
 
-    monkeypatch.setattr("referee.setup.calibrating.calibration.calibrate", calibrate)
-    page = page_in(tmp_path, done_until("calibration", tmp_path, camera), patience_s=0.0)
+    page = page_in(tmp_path, done_until("pieces", tmp_path, camera), patience_s=0.0)
     before = page.state()
-    assert page.answer("calibration", ["0"]) == ["0"]
+    monkeypatch.setattr(TableSetup, "picture", picture)
+    assert page.answer("pieces", ["0"]) == ["0"]
     assert told.wait(WAIT_S)
-    work = page.view().dialogue
-    assert work is not None
-    assert (work.done, work.wanted) == (3, 12)
+    assert page.view().dialogue is not None
     assert page.state() != before
-    page.skip("calibration")
-    page.answer("calibration", ["0"])
-    page.stop("calibration")
+    page.skip("pieces")
+    page.answer("pieces", ["0"])
+    page.stop("pieces")
     go_on.set()
-    view = page.view()
-    assert (view.name, view.dialogue, view.findings) == ("calibration", None, ())
     page.close()
-    assert "camera.calibration" not in (Progress.load(tmp_path, None) or Progress(tmp_path, "")).values
+    view = page.view()
+    assert (view.name, view.dialogue, view.findings) == ("pieces", None, ())
+    assert "table.looks" not in (Progress.load(tmp_path, None) or Progress(tmp_path, "")).values
 
 
 def test_settings_of_another_game_are_replaced_only_if_confirmed(tmp_path: Path, camera: str) -> None:
@@ -410,46 +390,6 @@ def number_of_question(page: SetUpPage, question: str) -> str:
     return dialogue.number
 
 
-def test_pictures_of_another_camera_can_be_taken_after_going_back(tmp_path: Path, camera: str) -> None:
-    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
-    page.inspect(again=True)
-    larger = tmp_path / "larger"
-    larger.mkdir()
-    cv2.imwrite(str(larger / "1.png"), grey((800, 480)))
-    page.back("calibration")
-    page.back("print")
-    page.answer("camera", ["1", f"folder:{larger}", "0"])
-    page.skip("print")
-    page.take("calibration", by_itself=False)
-    assert "corners of the board are seen" in page.inspect(again=True).findings[0].message
-
-
-def test_a_picture_is_not_taken_for_a_step_that_somebody_left_meanwhile(
-    tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
-    page.view()
-
-    def picture(_: TableSetup) -> Frame:
-        page.skip("calibration")
-        return Frame(grey(), 0.0, 0)
-
-    monkeypatch.setattr(TableSetup, "picture", picture)
-    page.take("calibration", by_itself=True)
-    view = page.view()
-    assert (view.name, [each for each in view.findings if each.subject == "picture"]) == ("table", [])
-
-
-def test_pictures_that_cannot_be_read_can_be_discarded(tmp_path: Path, camera: str) -> None:
-    folder = tmp_path / PICTURES_FOLDER
-    folder.mkdir()
-    (folder / "1.png").write_bytes(png(grey())[:100])
-    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
-    assert "1.png" in page.view().findings[0].message
-    page.start_over("calibration")
-    assert (list(folder.iterdir()), page.view().findings) == ([], ())
-
-
 def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = page_in(tmp_path, done_until("print", tmp_path, camera))
     page.view()
@@ -459,7 +399,6 @@ def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, mo
 
     monkeypatch.setattr(Progress, "keep", fail)
     for deed in (lambda: page.answer("print", ["0", "0"]), lambda: page.skip("print"), lambda: page.back("print")):
-        page.start_over("print")
         deed()
         view = page.view()
         assert (view.name, view.findings[-1].subject, "no room" in view.findings[-1].message) == (
@@ -469,7 +408,7 @@ def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, mo
         )
     monkeypatch.undo()
     page.answer("print", ["0", "0"])
-    assert page.view().name == "calibration"
+    assert page.view().name == "table"
 
 
 def test_a_step_that_is_not_needed_waits_until_it_can_be_left_out(
@@ -529,7 +468,7 @@ def wait_for(holds: Callable[[], bool]) -> None:
 
 
 FORM = "application/x-www-form-urlencoded"
-ACTIONS = ("answer", "take", "start over", "say", "stop", "skip", "back", "go", "start")
+ACTIONS = ("answer", "say", "stop", "skip", "back", "go", "start")
 
 
 @dataclass
@@ -587,14 +526,8 @@ class RecordingSetUp:
         self.is_starting = True
         return True
 
-    def take(self, step: str, *, by_itself: bool) -> None:
-        self.actions.append(("take", step, str(by_itself)))
-
     def take_photo(self, step: str, content: bytes) -> None:
         self.actions.append(("photo", step, str(len(content))))
-
-    def start_over(self, step: str) -> None:
-        self.actions.append(("start over", step))
 
     def say(self, step: str, words: str, number: str) -> None:
         self.actions.append(("say", step, words, number))
@@ -632,8 +565,6 @@ def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> 
     assert 'id="starting"' in reply.text, "there is no page to lead to while the referee takes the place of this one"
     assert port.actions == [
         ("answer", "table", "<0>", "1", "10.5,20"),
-        ("take", "table", "False"),
-        ("start over", "table"),
         ("say", "table", "b", "3"),
         ("stop", "table"),
         ("skip", "table"),
@@ -664,11 +595,10 @@ def test_a_field_shows_its_hint_and_its_value() -> None:
     assert "In millimetres." in shown
 
 
-def test_the_page_shows_how_far_a_long_work_is() -> None:
-    client = client_of(RecordingSetUp(dialogue=Dialogue(("Light 3 is a1.",), "", "1", 3, 49)))
+def test_the_page_shows_a_long_work_with_what_was_said() -> None:
+    client = client_of(RecordingSetUp(dialogue=Dialogue(("Light 3 is a1.",), "", "1")))
     for shown in (client.get("/").text, client.get("/seen").text):
-        assert '<progress max="49" value="3"' in shown
-        assert "3 of 49" in shown
+        assert "<progress aria-label=" in shown
         assert "Light 3 is a1." in shown
     assert 'value="stop"' in client.get("/").text
 

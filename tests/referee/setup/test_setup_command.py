@@ -32,11 +32,14 @@ from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.commands import Run
 from tests.present import present
-from vision.calibration import Calibration, save_calibration
 from vision.frame import Frame, Image
 from vision.layout.pieces import PyramidPieces
 from vision.readers.registry import reader_kind
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+
+
+def no_picture(source: str) -> Frame:
+    raise AssertionError(source)
 
 
 @pytest.fixture
@@ -52,12 +55,12 @@ def camera(tmp_path: Path) -> str:
 def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
     first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
     assert first.exit_code == 1
-    assert "Step 1 of 11: The camera" in first.output
+    assert "Step 1 of 10: The camera" in first.output
     assert "320 x 240 pixels" in first.output
-    assert "Step 2 of 11: Printing" in first.output
+    assert "Step 2 of 10: Printing" in first.output
     assert "board.pdf" in first.output
     assert "`referee setup` goes on here." in first.output
-    assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf", "calibration-board.pdf"}
+    assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf"}
     written = (tmp_path / "referee.toml").read_text()
     assert tomllib.loads(written) == {
         "game": {"name": "deblockle"},
@@ -66,25 +69,23 @@ def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, cam
     assert written.count("\n# ") >= 5
     assert run("config").exit_code == 0
     second = run("setup", input="q\n")
-    assert "Step 3 of 11: Calibration" in second.output
+    assert "Step 3 of 10: The table" in second.output
     assert "Step 1" not in second.output
 
 
 def test_a_set_up_of_which_all_is_skipped_ends_and_says_what_is_missing(run: Run, tmp_path: Path, camera: str) -> None:
     left = run("setup", "diaballik", "--camera", camera, "--folder", "our table", input="q\n")
     assert f"`referee setup --folder '{tmp_path / 'our table'}'` goes on here." in left.output
-    said = run("setup", "--folder", "our table", input="s\n" * 10)
-    assert said.output.count("Step 10 of 11") == 1
-    assert "Step 11 of 11" not in said.output, "a turn can't be tried without the set-up"
-    assert "Diaballik is not ready: a table needs a calibrated camera." in said.output
-    assert said.exit_code == 1
+    said = run("setup", "--folder", "our table", input="b\n" + "s\n" * 10)
+    assert said.output.count("Step 9 of 10") == 1
+    assert "Step 10 of 10" not in said.output, "a turn can't be tried without the set-up"
 
 
 def test_a_complete_set_up_says_how_to_play_in_any_folder(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "our table"
     folder.mkdir()
     steps = [step.name for step in steps_of(load("deblockle"))]
-    Progress(folder, "deblockle", steps).keep({"camera.calibration": "lens.json"})
+    Progress(folder, "deblockle", steps).keep({"camera.source": "0"})
     said = run("setup", "--folder", folder).output
     assert f"Play: referee --config '{folder / 'referee.toml'}' watch" in said
 
@@ -94,21 +95,21 @@ def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> N
     assert "set the printer's scale to 103.1 % and print again" in said
     assert "'long' is not a length" in said
     assert "100.2 mm: the prints are true to scale" in said
-    assert said.count("Step 3 of 11") == 1
+    assert said.count("Step 3 of 10") == 1
     assert "nowhere" in said
 
 
 def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
     assert "missing" in said
-    assert "Step 2 of 11" in said
+    assert "Step 2 of 10" in said
 
 
 def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
     assert "Skipped." in said
     assert "(b: back, s: skip, q: stop for now, ?: help)\nEnter when they lie there; or a layout file: " in said
-    assert said.count("Step 3 of 10: Printing") == 2
+    assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
 
@@ -118,7 +119,7 @@ def test_a_sheet_file_in_the_settings_is_printed_and_stays_named(run: Run, tmp_p
     (folder / "ours.toml").write_text(present(load("blokus-dice").sheet_file).text().replace('"10x10"', '"8x6"'))
     Progress(folder, "blokus-dice").keep({"game.name": "blokus-dice", "game.options": {"sheet": "ours.toml"}})
     said = run("setup", "--folder", folder, "--camera", camera, input="3\nq\n")
-    assert "Step 3 of 10: Printing" in said.output, said.stderr
+    assert "Step 3 of 9: Printing" in said.output, said.stderr
     assert (folder / "sheets.pdf").is_file()
     written = tomllib.loads((folder / "referee.toml").read_text())
     assert written["game"]["options"] == {"sheet": "ours.toml", "players": 3}
@@ -141,14 +142,14 @@ def test_settings_that_were_changed_to_another_game_are_not_overwritten_unasked(
     assert (tmp_path / "referee.toml").read_text() == changed
 
 
-def test_lights_are_mapped_by_answers_alone_without_a_calibrated_camera(tmp_path: Path) -> None:
+def test_lights_are_mapped_by_answers_alone_without_a_camera(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def ask(prompt: str) -> str:
         asked.append(prompt)
         return "a1"
 
-    table = TableSetup(load("deblockle"), tmp_path, lambda *_: [], date(2026, 5, 1))
+    table = TableSetup(load("deblockle"), tmp_path, no_picture, date(2026, 5, 1))
     quiet = Console(file=StringIO())
     table.make_light_map = partial(_map_lights, SharedCamera(), console=quiet, ask=ask)
     steps = {step.name: step for step in steps_of(table.game)}
@@ -160,43 +161,39 @@ def test_lights_are_mapped_by_answers_alone_without_a_calibrated_camera(tmp_path
 def test_files_that_were_damaged_by_hand_do_not_end_it(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('stray = 1\n[game]\nname = "deblockle"\n')
     (tmp_path / "setup.json").write_text('{"game": "deblockle", "done": ["camera"]}')
-    assert "Step 2 of 11" in run("setup", input="q\n").output
+    assert "Step 2 of 10" in run("setup", input="q\n").output
     (tmp_path / "setup.json").write_text("{}")
-    assert "Step 1 of 11" in run("setup", "deblockle", input="y\nq\n").output
+    assert "Step 1 of 10" in run("setup", "deblockle", input="y\nq\n").output
 
 
 def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     said = run("setup", input="3\nq\n").output
     assert "  3  Deblockle" in said
-    assert "Step 1 of 11" in said
+    assert "Step 1 of 10" in said
 
 
 def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
     said = run("setup", input="chess\ndeblokle\ndiaballik\nq\n").output
     assert "No game is called 'chess'" in said
     assert "No game is called 'deblokle'; did you mean 'deblockle'?\n" in said
-    assert "Step 1 of 11" in said
+    assert "Step 1 of 10" in said
 
 
 def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
-    said = run(
-        "setup", "deblockle", "--camera", camera, input="s\ns\ns\nwled-network\nlamp\nterminal\nnone\nq\n"
-    ).output
+    said = run("setup", "deblockle", "--camera", camera, input="s\ns\nwled-network\nlamp\nterminal\nnone\nq\n").output
     assert "wled_host" in said
     assert "lights.drivers.0 is \"lamp\"; expected 'terminal', " in said
-    assert "Step 7 of 11: Which light is where\n  There is no strip of lights. Skipped." in said
-    assert "Step 9 of 11: Which switch is where\n  There are no switches. Skipped." in said
-    assert "Step 10 of 11: The set-up" in said
+    assert "Step 6 of 10: Which light is where\n  There is no strip of lights. Skipped." in said
+    assert "Step 8 of 10: Which switch is where\n  There are no switches. Skipped." in said
+    assert "Step 9 of 10: The set-up" in said
 
 
 def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
     places = "\n".join(f"{place} = [{number}]" for number, place in enumerate(load("deblockle").places))
     (tmp_path / "mine.toml").write_text(f"lights = 49\n[places]\n{places}\n")
     lights = "wled-network wled_host=wled.local strip_lights=49"
-    said = run(
-        "setup", "deblockle", "--camera", camera, input=f"s\ns\ns\n{lights}\nnot.toml\nmine.toml\nnone\nq\n"
-    ).output
-    assert "Step 7 of 11: Which light is where" in said
+    said = run("setup", "deblockle", "--camera", camera, input=f"s\ns\n{lights}\nnot.toml\nmine.toml\nnone\nq\n").output
+    assert "Step 6 of 10: Which light is where" in said
     assert "not.toml" in said
     assert "mine.toml is used" in said
     written = tomllib.loads((tmp_path / "referee.toml").read_text())
@@ -223,7 +220,7 @@ def test_a_file_of_settings_is_refused_since_a_folder_is_set_up(run: Run, tmp_pa
 def test_the_end_names_the_settings_that_would_come_first(run: Run, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text('[game]\nname = "blockade"\n')
     steps = [step.name for step in steps_of(load("deblockle"))]
-    Progress(tmp_path, "deblockle", steps).keep({"camera.source": "0", "camera.calibration": "lens.json"})
+    Progress(tmp_path, "deblockle", steps).keep({"camera.source": "0"})
     assert "Play: referee watch" in run("setup").output
     said = run("setup", env={"REFEREE_CONFIG": "other.toml", "REFEREE_CAMERA_SOURCE": "1", "REFEREE_TURN_REST_S": "3"})
     assert f"Play: referee --config {tmp_path / 'referee.toml'} watch" in said.output
@@ -275,7 +272,7 @@ def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: 
 def test_the_printed_board_and_ones_own_are_asked_for_one_thing_at_a_time(
     run: Run, tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Progress(tmp_path, "deblockle", ["camera", "print", "calibration"]).keep({"camera.source": camera})
+    Progress(tmp_path, "deblockle", ["camera", "print"]).keep({"camera.source": camera})
     answers: list[str] = []
 
     def check(table: TableSetup, answer: str) -> StepResult:
@@ -323,9 +320,9 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_the_first_question(
 
 def test_the_cameras_that_are_plugged_in_are_listed() -> None:
     (step, *_) = steps_of(load("deblockle"))
-    table = TableSetup(load("deblockle"), Path(), lambda *_: [], date(2026, 5, 1))
+    table = TableSetup(load("deblockle"), Path(), no_picture, date(2026, 5, 1))
     assert "No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi." in step.prepare(table)
-    table.cameras = (FoundCamera("usb:046d:0825@1-1", "HD Webcam", "2"),)
+    table.found_cameras = (FoundCamera("usb:046d:0825@1-1", "HD Webcam", "2"),)
     assert "These cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
 
 
@@ -338,11 +335,11 @@ def test_a_ruler_measured_in_centimetres_and_an_empty_one_are_noticed(run: Run, 
 
 
 def test_a_grid_that_does_not_fit_has_the_table_measured_again(run: Run, tmp_path: Path, camera: str) -> None:
-    done = ["camera", "print", "calibration", "table"]
+    done = ["camera", "print", "table"]
     Progress(tmp_path, "deblockle", done).keep({"camera.source": camera})
     said = run("setup", input="n\ns\nq\n").output
-    assert said.count("of 11: The table") == 1
-    assert "Step 6 of 11: Lights" in said, "without a measured table there is no grid to compare"
+    assert said.count("of 10: The table") == 1
+    assert "Step 5 of 10: Lights" in said, "without a measured table there is no grid to compare"
     kept = Progress.load(tmp_path, "deblockle")
     assert kept is not None
     assert kept.skipped == ["table", "grid"]
@@ -353,7 +350,7 @@ TODAY = date(2026, 5, 1)
 COLOURS = {"C": "clear", "K": "black"}
 
 
-def seen_without(*missing: str) -> tuple[Frame, Calibration]:
+def seen_without(*missing: str) -> Frame:
     """A picture of the start position without the stacks of these places."""
     setting = standard_setting(lens((1280, 720)), "blockade")
     pieces = setting.layout.board.pieces
@@ -366,16 +363,15 @@ def seen_without(*missing: str) -> tuple[Frame, Calibration]:
             pyramids = [Pyramid(size, colours[part[0]]) for part in stack.split("+") for size in part[1:]]
             stacks.append(StackPose(x, y, tuple(pyramids)))
     image = Renderer(1).render(Scene(setting, tuple(stacks)), 0)
-    return Frame(image, 0.0, 0), Calibration(setting.camera, (), 1.0, ())
+    return Frame(image, 0.0, 0)
 
 
-def table_in(folder: Path, frame: Frame, calibration: Calibration) -> TableSetup:
-    save_calibration(folder / "camera.json", calibration, made_on=TODAY)
-    return TableSetup(GAME, folder, lambda *_: [frame], TODAY, values={"game.options": {"starts": "either"}})
+def table_in(folder: Path, frame: Frame) -> TableSetup:
+    return TableSetup(GAME, folder, lambda _: frame, TODAY, values={"game.options": {"starts": "either"}})
 
 
 def test_a_set_up_is_recognised_whoever_starts(tmp_path: Path) -> None:
-    table = table_in(tmp_path, *seen_without())
+    table = table_in(tmp_path, seen_without())
     outcome = check_step(STEP, table, "")
     assert outcome.is_done, outcome
     assert table.values["table.looks"] == "looks.json"
@@ -383,11 +379,11 @@ def test_a_set_up_is_recognised_whoever_starts(tmp_path: Path) -> None:
 
 
 def test_looks_of_a_set_up_that_was_not_recognised_are_not_saved(tmp_path: Path) -> None:
-    table = table_in(tmp_path, *seen_without())
+    table = table_in(tmp_path, seen_without())
     table.values["game.options"] = {}
     place = next(place for place, stack in GAME.squares(GAME.rules.new()).items() if stack)
-    frame, _ = seen_without(place)
-    table.look = lambda *_: [frame]
+    frame = seen_without(place)
+    table.look = lambda _: frame
     assert not check_step(STEP, table, "").is_done
     assert not (tmp_path / "looks.json").exists()
 
@@ -402,7 +398,7 @@ def test_looks_of_a_set_up_that_was_not_recognised_are_not_saved(tmp_path: Path)
 )
 def test_the_step_asks_for_what_the_game_needs(name: str, asks: str, faces: str, tmp_path: Path) -> None:
     game = load(name)
-    table = TableSetup(game, tmp_path, lambda *_: (), date(2026, 1, 1), "a4", {})
+    table = TableSetup(game, tmp_path, no_picture, date(2026, 1, 1), "a4", {})
     state = game.rules.new()
     table.belief = replace(Belief(), states=(state,), states_ignoring_sides=(state,))
     (step,) = (each for each in steps_of(game) if each.name == "turn")
@@ -433,7 +429,7 @@ def outcome_of(folder: Path, turns: int, *hindrances: Hindrance) -> StepResult:
     game = load("diaballik")
     state = game.rules.new()
     frame = Frame(np.zeros((4, 4, 3), np.uint8), 0.0, 0)
-    table = TableSetup(game, folder, lambda *_: (frame,), date(2026, 1, 1))
+    table = TableSetup(game, folder, lambda _: frame, date(2026, 1, 1))
     table.belief = replace(Belief(), states=(state,), states_ignoring_sides=(state,))
     for text in ("b1-b2", "b7-b6")[:turns]:
         state = game.rules.apply(state, game.notation.parse_turn(state, text))
