@@ -300,6 +300,17 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
             f"{error_px:.2f}",
         ),
     )
+    if camera.size != settings.camera.size_px:
+        asked = settings.camera.size_px
+        message = Phrase(
+            "it is for {width} x {height} pixels, the camera is asked for {asked} x {asked_2}",
+            width,
+            height,
+            asked[0],
+            asked[1],
+        )
+        yield Finding.note("calibration", message, Phrase("nothing to do: the lens is measured from the table instead"))
+        yield from _measured(settings)
 
 
 def _measured(settings: Settings) -> Iterator[Finding]:

@@ -386,12 +386,12 @@ def _with_crossings(
     grey: Image, part: TableLayout, start: Sighting, camera: CameraModel, priors: LensPriors
 ) -> SelfCalibration:
     """Fit the camera to one sighting and to the crossings around where it has them, ever closer."""
-    fitted = _fit([start], camera, priors) if len(start.points_mm) else None
+    fitted = fit_camera_to([start], camera, priors) if len(start.points_mm) else None
     for near_px in _SETTINGS.near_px:
         now, pose = (camera, start.pose) if fitted is None else (fitted.camera, fitted.sightings[0].pose)
         points, pixels = _crossings(grey, now, pose, part, near_px * unit_px(now.size))
         both = Sighting(np.vstack([start.points_mm, points]), np.vstack([start.pixels, pixels]), pose)
-        fitted = _fit([both], now, priors)
+        fitted = fit_camera_to([both], now, priors)
     assert fitted is not None
     return fitted
 
@@ -441,11 +441,11 @@ def joined_calibration(measured: Sequence[SelfCalibration], *, priors: LensPrior
     kept = [_seen_by(best.camera, one.camera, sighting) for one in measured for sighting in one.sightings]
     thrown_out, limit_px = 0, _SETTINGS.most_error_px * unit_px(best.camera.size)
     while True:
-        fitted = _fit(kept, best.camera, priors)
+        fitted = fit_camera_to(kept, best.camera, priors)
         if len(kept) == 1 or max(one.error_px(fitted.camera) for one in fitted.sightings) <= limit_px:
             return replace(fitted, thrown_out=thrown_out)
         rest = [kept[:index] + kept[index + 1 :] for index in range(len(kept))]
-        kept = min(rest, key=lambda some: _cost(_fit(some, best.camera, priors), priors))
+        kept = min(rest, key=lambda some: _cost(fit_camera_to(some, best.camera, priors), priors))
         thrown_out += 1
 
 
@@ -470,7 +470,7 @@ _LENS = 4
 middle as a share of the width."""
 
 
-def _fit(sightings: Sequence[Sighting], start: CameraModel, priors: LensPriors) -> SelfCalibration:
+def fit_camera_to(sightings: Sequence[Sighting], start: CameraModel, priors: LensPriors) -> SelfCalibration:
     """Fit a camera and the poses of all sightings together, from near them."""
     size, diagonal_px = start.size, float(np.hypot(*start.size))
     free = [0, 1, 2, 3] if len(sightings) >= _SETTINGS.views_for_centre else [0, 1]

@@ -31,10 +31,12 @@ from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.settings.configuration import Configuration, load
+from referee.settings.kept_cameras import cameras_file, keep_camera
 from tests.vision.cameras.test_usb_devices import plug_in
 from vision.calibration import Calibration, save_calibration
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, Pose
 from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, save_appearance
+from vision.self_calibration import SelfCalibration, Sighting
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PLENTY = 10**10
@@ -71,7 +73,7 @@ def test_a_computer_with_nothing_set_up_has_notes_and_no_faults(tmp_path: Path) 
     assert worst(findings) == "note"
     subjects = {finding.subject for finding in findings}
     assert subjects >= {
-        "Python", "libraries", "OpenCV", "settings", "camera", "calibration", "layout", "looks", "board", "serial",
+        "Python", "libraries", "OpenCV", "settings", "camera", "lens", "layout", "looks", "board", "serial",
         "journal", "disk",
     }  # fmt: skip
     assert all(finding.remedy for finding in findings if finding.severity == "note" and finding.subject != "serial")
@@ -237,17 +239,39 @@ def test_missing_or_damaged_files_of_the_table_are_faults(tmp_path: Path) -> Non
     assert all(finding.remedy for finding in findings)
 
 
-def test_sensors_alone_need_no_calibration(tmp_path: Path) -> None:
+def test_sensors_alone_need_no_lens(tmp_path: Path) -> None:
     for eyes, count in (("both", 1), ("sensors", 0)):
         found = check_table(configured(tmp_path, f'[sensors]\neyes = "{eyes}"\n'))
-        assert sum(finding.subject == "calibration" for finding in found) == count
+        assert sum(finding.subject == "lens" for finding in found) == count
 
 
 def test_a_calibration_for_another_picture_size_is_reported(tmp_path: Path) -> None:
     table_files(tmp_path)
     small = configured(tmp_path, TABLE.replace("[table]", "width_px = 640\nheight_px = 480\n[table]"))
-    (fault,) = faults(list(check_table(small)))
-    assert "asked for 640 x 480" in fault.message
+    found = list(check_table(small))
+    assert faults(found) == []
+    assert [each.subject for each in found if "asked for 640 x 480" in each.message] == ["calibration"]
+    assert "measured from the first picture of the table" in " ".join(each.message for each in found)
+
+
+@pytest.mark.parametrize(
+    ("focal_sd", "level", "said"),
+    [(0.003, "ok", "known to 0.3% from 1 view"), (0.09, "note", "known to 9.0% from 1 view")],
+)
+def test_how_well_the_camera_is_known_is_said_in_percent(
+    focal_sd: float, level: str, said: str, tmp_path: Path
+) -> None:
+    chosen = configured(tmp_path, f'[journal]\npath = "{tmp_path}/games.sqlite"\n')
+    sighting = Sighting(np.zeros((1, 3)), np.zeros((1, 2)), Pose(np.eye(3), np.array([0.0, 0.0, 500.0])))
+    camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.2, "0")
+    keep_camera(chosen.settings.journal.path, "0", SelfCalibration(camera, focal_sd, 0.01, (sighting,)))
+    (found,) = (each for each in check_table(chosen) if each.subject == "lens")
+    assert found.severity == level
+    assert said in found.message
+    assert ("straight down" in found.message) == (level == "note")
+    cameras_file(chosen.settings.journal.path).write_text("{")
+    (found,) = (each for each in check_table(chosen) if each.subject == "lens")
+    assert (found.severity, "measured anew" in found.remedy) == ("note", True)
 
 
 @pytest.mark.parametrize(("side", "level"), [("teal", "ok"), ("teel", "fault"), ("white", "fault")])

@@ -34,7 +34,6 @@ from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from tests.referee.virtual_board import SETTINGS, SMALL, Heard, Plugged, plugged
 from vision.calibration import Calibration, save_calibration
 from vision.cameras import Camera
-from vision.errors import CalibrationError
 from vision.frame import Frame
 
 
@@ -128,11 +127,6 @@ def test_the_camera_maps_the_lights_of_the_board(
     assert {place: lights[0] for place, lights in read_light_map(out).places.items()} == {
         place: light for light, place in enumerate(squares)
     }
-
-
-def test_a_camera_without_a_calibration_is_named(table: Plugged, console: Console) -> None:
-    with pytest.raises(CalibrationError, match="no calibration was given"):
-        map_lights(table.settings(), table.folder / "l.toml", console, input, by_camera=True)
 
 
 def test_no_map_is_written_if_no_light_was_found(table: Plugged, console: Console, heard: Heard) -> None:

@@ -258,10 +258,7 @@ def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: 
         def answer(self, step: SetupStep, text: str) -> StepResult:
             return outcomes.pop(0)
 
-    def look(source: str, count: int, apart_s: float) -> list[Frame]:
-        raise AssertionError
-
-    table = TableSetup(load("deblockle"), tmp_path, look, date(2026, 5, 1))
+    table = TableSetup(load("deblockle"), tmp_path, no_picture, date(2026, 5, 1))
     run = Checks([step], table, Progress(tmp_path, "deblockle"))
     outcomes = [hidden, seen]
     assert _repeat_until_passed(step, run, "", hidden) is seen
