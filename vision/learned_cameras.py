@@ -39,7 +39,7 @@ class LearningSettings:
     """Angle between two views, in degrees, from which the second one tells more of the lens."""
     most_views: int = 4
     """Number of views that are kept, the most tilted ones. More: slower, hardly better."""
-    good_error_px: float = 0.4
+    good_error_px: float = 0.55
     """Error of a view, in pixels of a picture of 1280 x 720, above which another one from there replaces it."""
     changed_error_px: float = 0.7
     """Error of a view, in such pixels, above which the lens may have changed."""

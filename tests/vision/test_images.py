@@ -406,7 +406,7 @@ def test_the_jacobian_of_projection_tells_how_pixels_move_with_the_pose(camera: 
     points = np.array([[10.0, -20.0, 5.0], [60.0, 30.0, 0.0]])
     given = (pose.rotation_vector, pose.translation, camera.matrix, camera.distortion)
     pixels, by_pose = project_with_jacobian(points, *given)
-    assert by_pose.shape == (2, 2, 6)
+    assert by_pose.shape == (2, 2, 10 + len(camera.distortion))
     step = np.array([0.0, 0.1, 0.0])
     moved, _ = project_with_jacobian(points, given[0], given[1] + step, *given[2:])
     assert by_pose[:, :, 4] == pytest.approx((moved - pixels) / 0.1, rel=0.01, abs=1e-3)

@@ -298,8 +298,6 @@ def test_read_reports_a_truncated_picture(run: Run, pictures: Pictures, tmp_path
 
 
 def test_a_picture_of_another_size_is_read_by_its_own_camera(run: Run, pictures: Pictures, tmp_path: Path) -> None:
-    run: Run, pictures: Pictures, tmp_path: Path
-) -> None:
     data = json.loads(pictures.calibration.read_text())
     (tmp_path / "other.json").write_text(json.dumps({**data, "size": [640, 480]}))
     for given in (("--calibration", "other.json"), ()):

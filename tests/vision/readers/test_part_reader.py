@@ -167,7 +167,7 @@ def test_a_pose_that_moves_by_half_a_pixel_is_kept(
 
 def test_nothing_is_read_while_the_table_moves(part: PartReader, picture: Image, tracked: Tracked) -> None:
     show(part, picture, 2)
-    assert part.is_located
+    assert part.pose is not None
     tracked.moving, tracked.frames_averaged = True, 1
     tracked.uncertain = True
     again = PartReader(tracked.camera, tracked.layout, {}, {})
@@ -175,7 +175,7 @@ def test_nothing_is_read_while_the_table_moves(part: PartReader, picture: Image,
     assert [one.kind for one in reading.hindrances] == [HindranceKind.MOVED_CAMERA]
     assert reading.places == {}
     assert reading.notices == ("said with this frame",)
-    assert not again.is_located
+    assert again.pose is None
 
 
 @pytest.mark.parametrize(("ids", "refines"), [((0, 1, 2), False), ((0, 1), True), ((3,), True)])
