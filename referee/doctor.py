@@ -326,9 +326,9 @@ def _measured(settings: Settings) -> Iterator[Finding]:
         width, height = one.camera.size
         message = either(
             len(one.sightings) == 1,
-            "known to {share} from 1 view of the table, {width} x {height} pixels",
-            "known to {share} from {views} views of the table, {width} x {height} pixels",
-            share=f"{one.focal_sd:.1%}",
+            "known to {share} % from 1 view of the table, {width} x {height} pixels",
+            "known to {share} % from {views} views of the table, {width} x {height} pixels",
+            share=f"{100 * one.focal_sd:.1f}",
             views=len(one.sightings),
             width=width,
             height=height,

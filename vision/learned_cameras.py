@@ -54,8 +54,8 @@ USUAL_SIZE = (1280, 720)
 """Width and height of a usual camera's pictures, in pixels."""
 _CHANGED = Phrase("The camera's lens has changed. I measured it again.")
 _RAISE = Phrase(
-    "From straight above I can't measure the camera well enough for tall stacks. Raise one side of the phone by a book "
-    "and hold still; tilt a fixed camera."
+    "I see the table from straight above, so I can't measure the camera well enough for tall stacks. Raise one side of "
+    "the phone by a book and hold still, or tilt the camera."
 )
 
 

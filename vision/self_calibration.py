@@ -175,7 +175,7 @@ class SelfCalibration:
             )
         if self.focal_sd > _SETTINGS.sure_sd:
             reasons.append(
-                Phrase("it looks straight down, so its lens is only known to {share}", f"{self.focal_sd:.0%}")
+                Phrase("it looks straight down, so its lens is only known to {share} %", f"{100 * self.focal_sd:.0f}")
             )
         return tuple(reasons)
 

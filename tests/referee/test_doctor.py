@@ -256,7 +256,7 @@ def test_a_calibration_for_another_picture_size_is_reported(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("focal_sd", "level", "said"),
-    [(0.003, "ok", "known to 0.3% from 1 view"), (0.09, "note", "known to 9.0% from 1 view")],
+    [(0.003, "ok", "known to 0.3 % from 1 view"), (0.09, "note", "known to 9.0 % from 1 view")],
 )
 def test_how_well_the_camera_is_known_is_said_in_percent(
     focal_sd: float, level: str, said: str, tmp_path: Path
