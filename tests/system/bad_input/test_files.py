@@ -216,15 +216,15 @@ def test_a_marker_printed_twice_is_named(run: Run, game: Game, pictures: Path) -
     assert "accepted" in line_of(lines, "1.png")
 
 
-def test_a_calibration_for_another_picture_size_is_named(run: Run, game: Game, pictures: Path, tmp_path: Path) -> None:
+def test_pictures_of_another_size_than_the_calibration_s_are_measured_by_themselves(
+    run: Run, game: Game, pictures: Path, tmp_path: Path
+) -> None:
     data = json.loads(game.calibration.read_text())
     (tmp_path / "other.json").write_text(json.dumps({**data, "size": [640, 480]}))
     shutil.copy(game.pictures[0], pictures)
     code, lines, _ = watched(run, game, pictures, "--calibration", "other.json")
-    assert code == 1
-    assert "960 x 540 pixels where 640 x 480 is expected" in lines[0]
-    assert "calibrate it again at this one" in lines[0]
-    assert lines[-1] == "No game was set up."
+    assert code == 0
+    assert "set up" in lines[0]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.service import run
+from referee.settings.kept_cameras import cameras_file, kept_cameras
 from referee.settings.settings import PageOptions, Settings
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
@@ -111,6 +112,28 @@ def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.Monke
         patch.setattr("referee.runtime.watch.run", run_then)
         code = watch(options, Console(file=heard, width=200, color_system=None))
     return code, heard.getvalue()
+
+
+def test_without_a_calibration_the_camera_is_measured_and_kept_for_each_size_of_picture(
+    options: WatchOptions, table_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "turned"
+    folder.mkdir()
+    set_up, hand, played = (load_image(path) for path in sorted((table_folder / "pictures").iterdir()))
+    for number, image in enumerate((set_up, hand, np.rot90(played), cv2.resize(played, None, fx=0.8, fy=0.8))):
+        cv2.imwrite(str(folder / f"{number}.png"), np.ascontiguousarray(image))
+    free = changed(options, {"camera.calibration": None})
+    code, output = watched(replace(free, frames=folder))
+    assert code == 0
+    assert "The board is set up" in output
+    assert "1 turn accepted" in output
+    known = kept_cameras(free.settings.journal.path, str(folder))
+    assert sorted(one.camera.size for one in known) == [(540, 960), (768, 432), (960, 540)]
+    assert len(list((tmp_path / "debug").iterdir())) == 4, "each is drawn by its own camera"
+    cameras_file(free.settings.journal.path).write_text("{")
+    code, output = watched(replace(free, frames=folder, resume=False))
+    assert code == 0
+    assert "the camera is measured anew" in output
 
 
 def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
@@ -319,7 +342,7 @@ def test_no_game_is_recorded_without_a_set_up(options: WatchOptions, table_folde
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"camera.calibration": None}, CalibrationError, "./run hardware calibrate"),
+        ({"camera.calibration": Path("/nowhere.json")}, CalibrationError, "/nowhere.json"),
         ({"game.options": {"side_by_sid": "true"}}, OptionError, "did you mean"),
         ({"game.options": {"starts": "nobody"}}, OptionError, "nobody"),
     ],
