@@ -202,7 +202,7 @@ class LearnedCameras:
 
 
 def _size_of(picture: SharedPicture) -> tuple[int, int]:
-    return picture.grey.shape[1], picture.grey.shape[0]
+    return picture.image.shape[1], picture.image.shape[0]
 
 
 def _apart_deg(first: Pose, second: Pose) -> float:
