@@ -161,7 +161,7 @@ class CameraSection(Section):
     calibration: Path | None = Field(
         default=None,
         examples=["camera.json"],
-        description="What `./run hardware calibrate` wrote for this camera and lens. Without one: measured from the table.",
+        description="What `./run hardware calibrate` wrote for this camera. Without one: measured from the table.",
     )
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames, in pixels.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames, in pixels.")

@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.page.browser import chromium
-from benchmarks.scene.calibration_board import charuco_views
 from engine.registry import load
 from referee.commands.values import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scene.calibration_board import charuco_views
 from engine import registry
 from engine.values import OptionValue
 from referee.setup.steps import Progress, check_step, steps_of
