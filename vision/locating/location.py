@@ -95,11 +95,13 @@ def notices_of(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[
             )
     if len(fit.used) > 1 and fit.error_px > _SUSPICIOUS_ERROR_PX:
         notices.append(
-            Phrase(
+            either(
+                camera.name,
                 "the markers are {error_px} pixels off on average; check that the calibration {part} is "
                 "this camera's, its focus is unchanged, and the markers lie where the layout says",
-                f"{fit.error_px:.1f}",
-                camera.name or "",
+                "the markers are {error_px} pixels off on average; check that they lie flat, where the layout says",
+                error_px=f"{fit.error_px:.1f}",
+                part=camera.name,
             )
         )
     sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
