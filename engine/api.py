@@ -409,7 +409,12 @@ class Game(Generic[StateT, TurnT]):
     def roll_sentence(self, before: StateT, roll: Roll) -> str:
         """Say what was rolled, and what that decided."""
         decided = self.decided_by(before, roll)
-        rolled = Phrase("{faces} was rolled.", ",".join(roll.faces))
+        faces = ",".join(roll.faces)
+        rolled = (
+            Phrase("The tiles {faces} were drawn.", faces)
+            if self.to_draw(before)
+            else Phrase("{faces} was rolled.", faces)
+        )
         return joined((rolled, decided)) if decided else rolled
 
     def dice_for(self, roll: str) -> Dice[StateT]:

@@ -55,6 +55,7 @@ export function sendCommands() {
 
   const say = (words) => {
     if (said.textContent !== words) said.textContent = words;
+    said.parentElement.dataset.of = "";
     read.hidden = !words;
     cancel.hidden = true;
     answeredAt = Infinity;
@@ -78,6 +79,9 @@ export function sendCommands() {
     }
     // A hint is for whoever is to move, who need not be who asked.
     say(isHint && newest && !newest.you ? `${newest.next} ${reply.words}` : reply.words);
+    // Where the table itself shows it, the answer must not cover what comes next.
+    if (!reply.refused && document.getElementById("verdict")) said.parentElement.dataset.of = command.command;
+    if (isHint) document.getElementById("hint")?.scrollIntoView({ block: "nearest" });
     // A refusal stays until it is closed or another command is answered; another answer, until an event after it.
     if (!reply.refused) answeredAt = reply.event_number ?? 0;
     if (isHint) document.dispatchEvent(new CustomEvent("hint", { detail: said.textContent }));

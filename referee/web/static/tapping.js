@@ -66,11 +66,11 @@ export function playByTapping() {
   const show = () => {
     board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
     panel.hidden = !now;
+    const isLit = new Set(now?.squares);
+    const byPlace = new Map(squaresOf(board).map((square) => [placeOf(square), square]));
+    if (now) for (const [place, square] of byPlace) square.setAttribute("aria-disabled", String(!isLit.has(place)));
     prepare(Boolean(now));
     if (!now) return;
-    const isLit = new Set(now.squares);
-    const byPlace = new Map(squaresOf(board).map((square) => [placeOf(square), square]));
-    for (const [place, square] of byPlace) square.setAttribute("aria-disabled", String(!isLit.has(place)));
     for (const place of now.squares) if (byPlace.has(place)) marked(byPlace.get(place), "may", "");
     // Each square tapped has its number in the turn, or the digit that was chosen for it.
     const signs = new Map();
@@ -83,7 +83,8 @@ export function playByTapping() {
     });
     for (const [place, sign] of signs) marked(byPlace.get(place), "tapped", sign.join());
     const isOver = !now.squares.length && !now.choices.length && !now.turn;
-    const told = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
+    const next = !now.choices.length ? "tap on" : now.squares.length ? "tap either" : "tap what";
+    const told = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? next : "tap first");
     part("told").textContent = [lost, told].filter(Boolean).join(" ");
     offer(now.choices);
     const play = part("play");

@@ -30,6 +30,8 @@ def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -
             assert not running.tell(step_of(step)).refused
         page = visit(address, viewport=PHONE)
         page.get_by_role("button", name="Play by tapping").click()
+        # Keys begin on a square that may be tapped.
+        expect(page.locator('#board .places [aria-disabled="false"]:focus')).to_be_attached()
         tap(page, *known["taps"])
         if name == "number-drop":
             # The square shows the mark to be written.
@@ -92,6 +94,21 @@ def test_taps_begin_again_when_the_table_changes(diaballik: Any, visit: Any) -> 
     expect(page.locator('#place-a7[aria-disabled="false"]')).to_be_attached()
 
 
+def test_the_dice_lie_beside_the_tiles(tmp_path: Path, visit: Any) -> None:
+    with served("number-drop", tmp_path, {"players": 2}) as (running, address):
+        for step in known_of("number-drop")["tapped"]["before"]:
+            assert not running.tell(step_of(step)).refused
+        for size in (
+            PHONE,
+            {"width": 740, "height": 360},
+            {"width": 1180, "height": 820},
+            {"width": 1920, "height": 1080},
+        ):
+            dice, tiles = (each.bounding_box() for each in visit(address, viewport=size).locator("#board .dice").all())
+            assert dice["x"] + dice["width"] <= tiles["x"]
+            assert tiles["x"] + tiles["width"] <= size["width"]
+
+
 @pytest.mark.parametrize(
     ("name", "locale", "taps", "shown"),
     [
@@ -110,6 +127,7 @@ def test_dice_are_tapped_until_they_show_the_roll(
         page = visit(address, viewport=PHONE, locale=locale, bypass_csp=True)
         dice = page.locator("#rolling .die")
         expect(dice).to_have_count(len(taps))
+        expect(dice.last).to_be_in_viewport(ratio=1)
         told = page.locator("#rolling form button")
         expect(told).to_be_hidden()
         for at, times in enumerate(taps):

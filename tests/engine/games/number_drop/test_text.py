@@ -337,3 +337,9 @@ def test_no_shape_of_a_star_fits_beyond_the_sheet():
     state = GAME.notation.parse_state(f"drop p1={'/'.join(['......X'] * 11)} p2=2...... {TILES} roll=1,3,4,5,* to=p1")
     with pytest.raises(UnreadableError, match=r"^no shape can be dropped with its left edge in column g"):
         GAME.notation.parse_turn(state, "1 3 4 5 on g")
+
+
+def test_tiles_are_drawn_not_rolled() -> None:
+    start = GAME.rules.new({"players": 2})
+    drawn = GAME.roll_sentence(start, Roll(("I4", "L4", "O4", "T4", "S4")))
+    assert drawn == "The tiles I4,L4,O4,T4,S4 were drawn."
