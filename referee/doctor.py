@@ -38,7 +38,9 @@ from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
+from vision.cameras import shown_source
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras, usual_mains_hz
+from vision.cameras.network import ADDRESS_PATTERN
 from vision.errors import CameraError, VisionError, WeightsError
 from vision.layout.table import TableLayout
 from vision.learned_cameras import LearnedCameras
@@ -217,6 +219,9 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
         else:
             yield Finding.fault("camera", "the Pi's own needs Picamera2", "sudo apt install python3-picamera2")
         return
+    if ADDRESS_PATTERN.fullmatch(spec):
+        yield Finding.ok("camera", Phrase("{address}: a camera in the network", shown_source(spec)))
+        return
     if ID_PATTERN.fullmatch(spec):
         try:
             yield Finding.ok("camera", Phrase("{spec} is {find_camera}", spec, find_camera(spec, root)))
@@ -240,8 +245,9 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
     if path.exists():
         yield Finding.ok("camera", Phrase("pictures come from {path}", path))
     else:
+        named = path if shown_source(spec) == spec else shown_source(spec)
         yield Finding.fault(
-            "camera", Phrase("there is no {path} ({source})", path, source), "set source under [camera]"
+            "camera", Phrase("there is no {path} ({source})", named, source), "set source under [camera]"
         )
 
 

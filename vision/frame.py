@@ -33,13 +33,15 @@ class Frame:
     """One picture from a camera.
 
     ``time_s`` is monotonic: only differences are meaningful. ``sequence`` counts every frame the camera took, so a gap
-    shows that frames were dropped. ``source`` names the file or device.
+    shows that frames were dropped. ``source`` names the file or device. ``is_still``: somebody took it of a table at
+    rest, perhaps from elsewhere than the frames before.
     """
 
     image: Image
     time_s: float
     sequence: int
     source: str = ""
+    is_still: bool = False
 
 
 Clock = Callable[[], float]

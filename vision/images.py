@@ -34,6 +34,7 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_FILL = 0xFF
 """Any number of these may precede a marker."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
+_REDUCED = {8: cv2.IMREAD_REDUCED_COLOR_8, 4: cv2.IMREAD_REDUCED_COLOR_4, 2: cv2.IMREAD_REDUCED_COLOR_2}
 _STARTS = (_JPEG_START, _PNG_START, b"BM", b"RIFF", b"II*\0", b"MM\0*")
 _LONGEST_START = 8
 """How many bytes tell an image's format."""
@@ -118,8 +119,11 @@ def _has_all_chunks(data: bytes) -> bool:
     return kind == _PNG_END and at <= len(data)
 
 
-def decode_image(data: bytes, name: str) -> Image:
-    """Decode an image file's bytes to blue-green-red; raises FrameError for truncated data or another format."""
+def decode_image(data: bytes, name: str, flags: int = cv2.IMREAD_COLOR) -> Image:
+    """Decode an image file's bytes to blue-green-red; raises FrameError for truncated data or another format.
+
+    ``flags`` are OpenCV's.
+    """
     if not data:
         raise FrameError("{name} is empty; expected an image", name)
     if not is_complete_image(data):
@@ -129,7 +133,7 @@ def decode_image(data: bytes, name: str) -> Image:
         raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)
     _check_size(size, name, MOST_PIXELS)
     try:
-        image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+        image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flags)
     except cv2.error as error:
         raise FrameError("{name} cannot be decoded: {err}", name, error.err) from error
     if image is None:
@@ -211,16 +215,32 @@ def _tiff_size(data: bytes) -> tuple[int, int] | None:
     return (width, height) if width and height else None
 
 
-def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
+def is_jpeg(data: bytes) -> bool:
+    """Return whether the bytes are a whole JPEG, as far as that shows without decoding it."""
+    return data.startswith(_JPEG_START) and is_complete_image(data)
+
+
+def decode_photo(data: bytes, name: str, *, most_pixels: int, longest_px: int | None = None) -> Image:
     """Decode a photo from somewhere else to blue-green-red, once its header says that it isn't too large.
 
-    Raises FrameError for what is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
+    It is turned as its EXIF data says, and reduced to ``longest_px`` along its longer side. Raises FrameError for what
+    is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
     """
     size = image_size(data)
     if size is None or not has_end_mark(data):
         raise FrameError("{name} is not a readable image; expected JPEG or PNG", name)
     _check_size(size, name, most_pixels)
-    return decode_image(data, name)
+    if longest_px is None or max(size) <= longest_px:
+        return decode_image(data, name)
+    # the decoder leaves out what would be averaged away, and a large photo takes a quarter of the memory
+    by = next((by for by in _REDUCED if max(size) >= by * longest_px), 1)
+    image = decode_image(data, name, _REDUCED.get(by, cv2.IMREAD_COLOR))
+    height, width = image.shape[:2]
+    scale = longest_px / max(width, height)
+    if scale >= 1:
+        return image
+    smaller = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.asarray(cv2.resize(image, smaller, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def _check_size(size: tuple[int, int], name: str, most_pixels: int) -> None:

@@ -30,7 +30,7 @@ _EYES = click.Choice(["camera", "sensors", "both"])
 @cli.setting_option(
     "--camera",
     setting="camera.source",
-    help="A camera: 0, usb:ID, pi, /dev/video0, or a folder that grows (folder:PATH).",
+    help="A camera: 0, usb:ID, pi, phone, http://ADDRESS, /dev/video0, or a folder that grows (folder:PATH).",
 )
 @click.option(
     "--frames",

@@ -129,11 +129,16 @@ class Configuration:
     sources: Mapping[str, Source]
 
     def rows(self) -> Iterator[tuple[str, str, Source]]:
-        """Yield (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
-        for section, kind in SECTIONS.items():
-            for key in kind.model_fields:
+        """Yield (``section.key``, value as TOML, source) for every setting, in the order of the sections.
+
+        No password in a camera's address is shown.
+        """
+        from vision.cameras import shown_source
+
+        for section in SECTIONS:
+            for key, value in getattr(self.settings, section):
                 name = f"{section}.{key}"
-                yield name, as_toml(getattr(getattr(self.settings, section), key)), self._source(name)
+                yield name, as_toml(shown_source(value) if name == "camera.source" else value), self._source(name)
 
     def _source(self, name: str) -> Source:
         inside = (source for path, source in self.sources.items() if path.startswith(f"{name}."))

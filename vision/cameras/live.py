@@ -167,21 +167,25 @@ OpenCapture = Callable[[], Capture]
 """Opens the device; raises CameraError with the reason if it can't."""
 
 
-class _PlainWaiting:
+class PlainWaiting:
     """Waits, and does nothing else."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
 
     def until(self, ready: Callable[[], bool], timeout_s: float) -> object:
+        """Wait until ``ready`` is true."""
         with self._changed:
             return self._changed.wait_for(ready, timeout_s)
 
     def wake(self) -> None:
+        """Have ``ready`` asked again."""
         with self._changed:
             self._changed.notify_all()
 
 
+_PLUG_IN = Phrase("plug it in again")
+_CHECK_CABLE = Phrase("check its cable, and whether another program uses it")
 _REOPEN_S = 10.0
 """Least time, in seconds, between opening a device again and again that hangs. Longer: later help, less strain."""
 
@@ -190,7 +194,8 @@ class LiveCamera(Camera):
     """Returns the newest frame of a device, and opens the device again after it was unplugged.
 
     ``open_capture`` is called once here, so a missing device raises at once, and then every ``retry_s`` seconds while
-    the device is missing. ``read`` waits for a frame with ``waiting``.
+    the device is missing. ``read`` waits for a frame with ``waiting``. ``remedy`` says what to do when it went away,
+    ``silent_remedy`` when it gives no frame.
     """
 
     def __init__(
@@ -201,10 +206,13 @@ class LiveCamera(Camera):
         clock: Clock,
         retry_s: float = 1.0,
         waiting: Waiting | None = None,
+        remedy: str = _PLUG_IN,
+        silent_remedy: str = _CHECK_CABLE,
     ) -> None:
         super().__init__(name)
+        self._remedy, self._silent_remedy = remedy, silent_remedy
         self._open_capture, self._clock, self._retry_s = open_capture, clock, retry_s
-        self._waiting: Waiting = waiting or _PlainWaiting()
+        self._waiting: Waiting = waiting or PlainWaiting()
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._newest: Frame | None = None
@@ -235,9 +243,10 @@ class LiveCamera(Camera):
                 self._is_fault_raised = True
                 raise CameraError(self._fault)
         raise FrameTimeoutError(
-            "camera {name} gave no frame within {timeout_s} s; check its cable, and whether another program uses it",
+            "camera {name} gave no frame within {timeout_s} s; {remedy}",
             self.name,
             f"{timeout_s:g}",
+            self._silent_remedy,
         )
 
     @property
@@ -288,8 +297,9 @@ class LiveCamera(Camera):
                 capture.release()
                 self._publish(
                     Phrase(
-                        "camera {name} went away; plug it in again; the referee tries every {retry_s} s",
+                        "camera {name} went away; {remedy}; the referee tries every {retry_s} s",
                         self.name,
+                        self._remedy,
                         f"{self._retry_s:g}",
                     )
                 )
