@@ -518,6 +518,9 @@ def chosen_page(
         user_name(),
         language=house.language,
         quiet_hours=house.quiet_hours,
+        https_port=house.https_port,
+        certificate=house.certificate,
+        certificate_key=house.certificate_key,
     )
 
 

@@ -156,7 +156,7 @@ class CameraSection(Section):
     source: str = Field(
         default="0",
         coerce_numbers_to_str=True,
-        description="A number (the n-th USB camera), pi (the Pi's own), phone, an address, a device, a video or a folder.",
+        description="A number (the n-th USB camera), pi (the Pi's own), phone, an address, a device, a video, a folder.",
     )
     calibration: Path | None = Field(
         default=None,
@@ -392,6 +392,21 @@ class PageSection(Section):
     port: int | None = Field(
         default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
     )
+    https_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        examples=[8443],
+        description="The port by which it is also served encrypted; 0: it is not. Default: its port and 443 more.",
+    )
+    certificate: Path | None = Field(
+        default=None,
+        examples=["table.pem"],
+        description="Your own certificate for that, as PEM. Default: one that the referee makes, and browsers warn of.",
+    )
+    certificate_key: Path | None = Field(
+        default=None, examples=["table.key"], description="The certificate's key, if it is in another file."
+    )
     language: Literal["en", "de"] | None = Field(
         default=None,
         examples=["de"],
@@ -548,6 +563,7 @@ class PageOptions:
 
     Without an ``address``, only this machine can open the page. Without a ``port``, a free one is chosen. ``owner`` is
     the name of the person at this machine. A device can override ``language`` and ``quiet_hours`` (``22:00-07:00``).
+    Without an ``https_port``, it is 443 above the other; 0 is none. Without a ``certificate`` one is made.
     """
 
     address: str | None = None
@@ -555,3 +571,6 @@ class PageOptions:
     owner: str = "owner"
     language: str | None = None
     quiet_hours: str | None = None
+    https_port: int | None = None
+    certificate: Path | None = None
+    certificate_key: Path | None = None

@@ -325,6 +325,8 @@ class Access:
         self.policy = policy
         self.devices = devices or PairedDevices(None, now_s)
         self.cookie = f"referee-{hashlib.sha256(key).hexdigest()[:8]}"
+        # Cookies don't know ports, and a browser lets no plain page replace a cookie of an encrypted one.
+        self.encrypted_cookie = f"{self.cookie}-encrypted"
         self._tokens = URLSafeSerializer(key, salt="session")
         self._csrf = URLSafeSerializer(key, salt="csrf")
         self._tries = RateLimiter(PAIRING_FROM_ONE, clock)
@@ -341,9 +343,10 @@ class Access:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self._read(bearer.strip(), is_bearer=True) or NOBODY
-        known = self._read(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
-        if known is not None:
-            return known
+        cookies = cookie_parser(headers.get("cookie", ""))
+        for name in (self.encrypted_cookie, self.cookie):
+            if (known := self._read(cookies.get(name, ""))) is not None:
+                return known
         return NOBODY if self.policy.is_open else self._session(self._at_the_machine)
 
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[PageSession, str]:

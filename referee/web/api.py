@@ -406,7 +406,7 @@ class Api:
         document = _session_document(session)
         response: Response = RedirectResponse("/", 303) if await form_fields(request) else _json(document)
         if not session.is_bearer and not session.is_everybody:
-            _keep_token(response, self._access, token)
+            _keep_token(request, response, self._access, token)
         return response
 
     async def _devices(self, _: Request) -> Response:
@@ -444,15 +444,18 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
         response: Response = RedirectResponse("/", 303) if is_form else _json(document)
-        _keep_token(response, access, token)
+        _keep_token(request, response, access, token)
         return response
 
     return pair
 
 
-def _keep_token(response: Response, access: Access, token: str) -> None:
-    """Have the browser keep the token of its session."""
-    response.set_cookie(access.cookie, token, max_age=int(PAIRED_S), httponly=True, samesite="lax", path="/")
+def _keep_token(request: Request, response: Response, access: Access, token: str) -> None:
+    """Have the browser keep the token of its session; if that came encrypted, it is never sent otherwise."""
+    is_encrypted = request.url.scheme == "https"
+    name = access.encrypted_cookie if is_encrypted else access.cookie
+    age_s = int(PAIRED_S)
+    response.set_cookie(name, token, max_age=age_s, httponly=True, samesite="lax", path="/", secure=is_encrypted)
 
 
 def _session_document(session: PageSession) -> SessionDocument:

@@ -13,7 +13,9 @@ import asyncio
 import re
 import resource
 import socket
-from asyncio import TimerHandle, Transport
+import ssl
+from asyncio import BaseTransport, TimerHandle, Transport
+from asyncio.sslproto import SSLProtocol
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -151,7 +153,7 @@ class PageConfig(uvicorn.Config):
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=grace_s,
         )
-        self.door = door
+        self.doors = [door]
         self.limits = limits
         self.places = {
             Role.NOBODY: Places[BoundedConnection](limits.strangers),
@@ -180,14 +182,19 @@ class BoundedConnection(H11Protocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Take a place, and wait for a request."""
         super().connection_made(transport)
-        self._address = address_group(self.client[0] if self.client else "")
-        self.belongs_to(NOBODY)
+        self.hold()
         self._limit(self._bounds.limits.head_s)
+
+    def hold(self) -> None:
+        """Take a place as a stranger's connection."""
+        client = self.transport.get_extra_info("peername")
+        self._address = address_group(client[0] if client else "")
+        self._take_place(Role.NOBODY, self._address, self._bounds.limits.of_address)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self.unlimit()
-        self._leave_place()
+        self.leave()
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
@@ -206,7 +213,8 @@ class BoundedConnection(H11Protocol):
         """Note whose request came last: the connection now counts for that device. The owner's have any time."""
         limits = self._bounds.limits
         if session.role is not Role.NOBODY and self.client:
-            self._bounds.door.trust(self.client[0])
+            for door in self._bounds.doors:
+                door.trust(self.client[0])
         if session.role is Role.NOBODY:
             self._take_place(Role.NOBODY, self._address, limits.of_address)
         elif session.role < Role.OWN:
@@ -229,18 +237,39 @@ class BoundedConnection(H11Protocol):
         places = self._bounds.places[kind]
         if self._held == (places, group) or self.transport.is_closing():
             return
-        self._leave_place()
+        self.leave()
         displaced = places.take(self, group, share)
         self._held = (places, group)
         if displaced is not None:
             displaced._held = None
             displaced.transport.abort()
 
-    def _leave_place(self) -> None:
+    def leave(self) -> None:
+        """Give the place back."""
         if self._held is not None:
             places, group = self._held
             places.leave(self, group)
             self._held = None
+
+
+class EncryptedConnection(SSLProtocol):
+    """A connection by TLS, which has a place from its beginning: a handshake that never ends takes none from others."""
+
+    def __init__(self, connection: BoundedConnection, context: ssl.SSLContext, head_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        super().__init__(loop, connection, context, None, server_side=True, ssl_handshake_timeout=head_s)
+        self._connection = connection
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Take a place, and shake hands."""
+        self._connection.transport = cast("Transport", transport)
+        self._connection.hold()
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Give the place back, also if no handshake was completed."""
+        super().connection_lost(exc)  # type: ignore[arg-type]
+        self._connection.leave()
 
 
 MOST_BODY_BYTES = 64 * 1024

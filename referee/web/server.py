@@ -9,12 +9,15 @@ import os
 import resource
 import secrets
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import uvicorn
 from rich.console import Console
@@ -47,7 +50,16 @@ from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.files import page_files
 from referee.web.game_pages import GamePages
-from referee.web.guard import NO_UPLOADS, ConnectionLimits, Door, Guard, PageConfig, add_security_headers
+from referee.web.guard import (
+    NO_UPLOADS,
+    BoundedConnection,
+    ConnectionLimits,
+    Door,
+    EncryptedConnection,
+    Guard,
+    PageConfig,
+    add_security_headers,
+)
 from referee.web.languages import Site, language_of
 from referee.web.new_game import NewGamePage
 from referee.web.views import OwnerPages, split_code
@@ -56,6 +68,8 @@ LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000
 _PORTS_TRIED = 20
 """The page's usual port, and how many are tried from it while others use them."""
+HTTPS_ABOVE = 443
+"""How far above the page's port the encrypted one is, unless another is chosen: 8443 beside 8000."""
 _COMPRESSED_BYTES = 1000
 """Shorter answers fit into one packet as they are."""
 _GRACE_S = 2
@@ -176,26 +190,58 @@ class _ErrorForwarder(logging.Handler):
             self._say(f"The page could not answer somebody{named}. Everything else goes on.")
 
 
+@dataclass(frozen=True)
+class _Encrypted:
+    """Where the page is also served by TLS: the listening socket, the context, the fingerprint of its certificate."""
+
+    door: Door
+    context: ssl.SSLContext
+    fingerprint: str
+
+
 class _Server(uvicorn.Server):
-    """Serves the page. Many may wait to be accepted, and a failed accept is one logged error, not a traceback."""
+    """Serves the page, also encrypted if that was opened; both share one event loop and one set of places.
+
+    Many may wait to be accepted, and a failed accept is one logged error, not a traceback.
+    """
+
+    def __init__(self, config: PageConfig, encrypted: _Encrypted | None) -> None:
+        super().__init__(config)
+        self._page = config
+        self._encrypted = encrypted
+        if encrypted is not None:
+            config.doors.append(encrypted.door)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve."""
         await super().startup(sockets)
-        asyncio.get_running_loop().set_exception_handler(
-            lambda _, context: _LOG.error(context["message"], exc_info=context.get("exception"))
-        )
-        for listening in sockets or ():
+        loop, listening = asyncio.get_running_loop(), list(sockets or ())
+        loop.set_exception_handler(lambda _, context: _LOG.error(context["message"], exc_info=context.get("exception")))
+        if self._encrypted is not None:
+            door, backlog = self._encrypted.door, self._page.backlog
+            self.servers.append(await loop.create_server(self._shake_hands, sock=door, backlog=backlog))
+            listening.append(door)
+        for each in listening:
             # asyncio uses one number for how many wait and for how many are accepted at once.
-            listening.listen(_WAITING)
+            each.listen(_WAITING)
+
+    def _shake_hands(self) -> EncryptedConnection:
+        assert self._encrypted is not None
+        connection = BoundedConnection(self._page, self.server_state, self.lifespan.state)
+        return EncryptedConnection(connection, self._encrypted.context, self._page.limits.head_s)
 
 
 @dataclass(frozen=True)
 class OpenPage:
-    """A served page: its ``address``, and the ``codes`` that pair devices (none if only this machine can open it)."""
+    """A served page: its ``address``, and the ``codes`` that pair devices (none if only this machine can open it).
+
+    ``encrypted`` is its address by HTTPS, empty without one; ``fingerprint`` is that of the certificate there.
+    """
 
     address: str
     codes: Mapping[Role, str]
+    encrypted: str = ""
+    fingerprint: str = ""
 
     @property
     def words(self) -> str:
@@ -204,7 +250,18 @@ class OpenPage:
             return Phrase(
                 "The page: {address} (from this machine; --page-address 0.0.0.0 opens it to your network)", self.address
             )
-        return joined((Phrase("The page: {address}", self.address), self._code_words))
+        return joined((self._address_words, self._code_words))
+
+    @property
+    def _address_words(self) -> str:
+        plain = Phrase("The page: {address}", self.address)
+        if not self.encrypted:
+            return plain
+        safe = Phrase(
+            "Encrypted: {address}; the fingerprint of its certificate is {fingerprint}",
+            *(self.encrypted, self.fingerprint),
+        )
+        return joined((plain, safe))
 
     @property
     def _code_words(self) -> str:
@@ -230,7 +287,7 @@ class OpenPage:
         except OSError as error:
             raise PageError(f"the page's codes can't be kept in {codes} ({error.strerror})") from error
         said = Phrase("The codes that pair a device are in {file}.", codes)
-        return joined((Phrase("The page: {address}", self.address), said))
+        return joined((self._address_words, said))
 
     def qr(self) -> str:
         """Draw what pairs a device as a QR code for a Unicode terminal, dark on light regardless of its colours.
@@ -247,21 +304,40 @@ class OpenPage:
 class Entrance:
     """Where a site is found, and the ``codes`` that let devices in: kept while one site follows another.
 
-    Who comes in between waits until the next one answers.
+    Who comes in between waits until the next one answers. ``encrypted`` listens for HTTPS; without one that was wanted,
+    ``fault`` says why.
     """
 
     options: PageOptions
     listening: socket.socket
     codes: Mapping[Role, str]
+    encrypted: socket.socket | None = None
+    fault: str = ""
 
 
 @contextmanager
 def open_entrance(
     options: PageOptions, roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN)
 ) -> Iterator[Entrance]:
-    """Listen inside the context, with a code for each of these roles; raises PageError if no port can be opened."""
-    with listen(options.address or LOOPBACK, options.port) as listening:
-        yield Entrance(options, listening, {} if options.address is None else new_codes(roles, secrets.randbelow))
+    """Listen inside the context, with a code for each of these roles; raises PageError if no port can be opened.
+
+    One that other machines can open is also found by HTTPS, unless that port can't be opened.
+    """
+    with ExitStack() as stack:
+        listening = stack.enter_context(listen(options.address or LOOPBACK, options.port))
+        if options.address is None:
+            yield Entrance(options, listening, {})
+            return
+        wanted, encrypted, fault = options.https_port, None, ""
+        if wanted is None:
+            wanted = listening.getsockname()[1] + HTTPS_ABOVE
+        try:
+            encrypted = stack.enter_context(listen(options.address, wanted)) if wanted else None
+        except (PageError, OverflowError) as error:
+            fault = Phrase(
+                "The page is not served by HTTPS: {error}. https_port under [page] sets another port.", error
+            )
+        yield Entrance(options, listening, new_codes(roles, secrets.randbelow), encrypted, fault)
 
 
 @contextmanager
@@ -318,12 +394,57 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
-        opened = OpenPage(_visible_address(door), at.codes)
-        app.state.address = opened.address
+        host, number = _visible_host(door), door.getsockname()[1]
+        encrypted = _encrypted(at, host, key, say, stack)
+        opened = OpenPage(_address("http", host, number), at.codes)
+        if encrypted is not None:
+            safe = _address("https", host, encrypted.door.getsockname()[1])
+            opened = replace(opened, encrypted=safe, fingerprint=encrypted.fingerprint)
+        app.state.opened = opened
         limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-        with _serve(app, door, close, say, limits):
+        with _serve(app, door, encrypted, close, say, limits):
             yield opened
         devices.save_seen_times()
+
+
+def _encrypted(
+    at: Entrance, host: str, key: Path | None, say: Callable[[str], None], stack: ExitStack
+) -> _Encrypted | None:
+    """Prepare to serve by HTTPS, if the entrance has a port for it; without one that was wanted, say why.
+
+    A certificate that can't be kept beside a ``key`` lasts as long as the page. Raises PageError for one that can't be
+    used.
+    """
+    if at.encrypted is None:
+        if at.fault:
+            say(at.fault)
+        return None
+    # Loaded only by a page that is open to the network.
+    from referee.web.certificate import load_certificate, load_or_make_certificate
+
+    options = at.options
+    file = options.certificate
+    try:
+        if file is not None:
+            used = load_certificate(file, options.certificate_key)
+        else:
+            beside = key or Path(stack.enter_context(TemporaryDirectory())) / "page-key"
+            file = certificate_path(beside)
+            used = load_or_make_certificate(file, host_names_of(socket.gethostname()), host, datetime.now(UTC))
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(used.file, used.key)
+    except (OSError, ValueError) as error:
+        raise PageError(
+            "the page's certificate can't be used: {error}; look at certificate under [page], or delete {file}",
+            *(error, file),
+        ) from error
+    door = stack.enter_context(Door(at.encrypted.dup(), time.monotonic))
+    return _Encrypted(door, context, used.fingerprint)
+
+
+def certificate_path(key: Path) -> Path:
+    """Return the path of the certificate that belongs to a page's key file."""
+    return key.with_name(f"{key.name.removesuffix('-key')}-certificate")
 
 
 def key_path(journal: Path) -> Path:
@@ -339,29 +460,34 @@ def codes_path(beside: Path) -> Path:
     return beside.with_name(f"{beside.name}.page-codes")
 
 
-def _visible_address(listening: socket.socket) -> str:
-    """Return the address to show people. When listening on all interfaces, it is the outgoing one's."""
-    host, number = listening.getsockname()[:2]
+def _visible_host(listening: socket.socket) -> str:
+    """Return the host to show people. When listening on all interfaces, it is the outgoing one's address."""
+    host: str = listening.getsockname()[0]
     if ipaddress.ip_address(host).is_unspecified:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 probe.connect(_NOWHERE)
-                host = probe.getsockname()[0]
+                return str(probe.getsockname()[0])
             except OSError:
-                host = socket.gethostname()
-    return f"http://{f'[{host}]' if ':' in host else host}:{number}/"
+                return socket.gethostname()
+    return host
+
+
+def _address(scheme: str, host: str, number: int) -> str:
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{number}/"
 
 
 @contextmanager
 def _serve(
     app: Starlette,
     door: Door,
+    encrypted: _Encrypted | None,
     close: Callable[[], None],
     say: Callable[[str], None],
     limits: ConnectionLimits,
 ) -> Iterator[None]:
     """Serve an application in its own thread."""
-    server = _Server(PageConfig(app, door, limits, _GRACE_S))
+    server = _Server(PageConfig(app, door, limits, _GRACE_S), encrypted)
     forwarder = _ErrorForwarder(say, time.monotonic)
     _LOG.addHandler(forwarder)
     _LOG.propagate = False

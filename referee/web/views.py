@@ -312,7 +312,8 @@ def qr_to_pair(address: str, code: str) -> segno.QRCode:
 
 def _codes_to_show(codes: Mapping[Role, str], request: Request) -> dict[str, dict[str, str]]:
     """Return the codes for players and onlookers, as digits and drawn; an owner's is on the terminal only."""
-    address = getattr(request.app.state, "address", str(request.base_url))
+    opened = getattr(request.app.state, "opened", None)
+    address = str(request.base_url) if opened is None else opened.address
     return {
         role.name.lower(): {
             "typed": split_code(codes[role]),
@@ -353,6 +354,7 @@ class OwnerPages:
             "devices": devices_document(access.devices).devices,
             "codes": _codes_to_show(access.policy.codes, request),
             "has_maintenance": self._services.port.maintenance,
+            "opened": getattr(request.app.state, "opened", None),
         }
         return page(request, "owner", {"game": self._game, **words})
 

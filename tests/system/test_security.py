@@ -22,6 +22,7 @@ import pytest
 from referee.commands.command_socket import ask
 from referee.commands.values import TakeBack
 from referee.systemd import DEVICE_GROUPS, Installation
+from referee.web.server import HTTPS_ABOVE
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.guard import GUARD_S
@@ -151,11 +152,15 @@ def test_a_referee_with_a_web_page_matches_the_security_page(tmp_path: Path, mas
         asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/pair", order, {"Content-Type": "application/json"})
         with urllib.request.urlopen(asked) as answer:
             assert json.load(answer)["role"] == "play"
-        files = listed("Files", "always", "page", "paired")
+        files = listed("Files", "always", "page", "page in the network", "paired")
         expected: set[Row] = {(name, kind, f"{int(mode, 8) & ~mask:04o}") for name, kind, mode in files}
         assert running.settled_files(expected) == expected
-        assert sorted(running.sockets()) == [("tcp", f"0100007F:{port}"), ("unix", f"{running.journal}.ask")]
-        assert listed("Listening sockets", "page") == {("--page-port", "tcp", "")}
+        pages = {("tcp", f"0100007F:{number}") for number in (port, port + HTTPS_ABOVE)}
+        assert set(running.sockets()) == {*pages, ("unix", f"{running.journal}.ask")}
+        assert listed("Listening sockets", "page", "page in the network") == {
+            ("--page-port", "tcp", ""),
+            ("https_port", "tcp", ""),
+        }
     finally:
         running.close()
 
