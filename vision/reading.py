@@ -120,6 +120,19 @@ class Hindrance:
     places: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Where a reader saw the table in a picture of ``size_px`` (width, height), as corners (n, 2) in pixels.
+
+    ``parts`` are the located surfaces, ``markers`` the markers, ``hidden`` the places that a hand or a thing hides.
+    """
+
+    size_px: tuple[int, int]
+    parts: tuple[FloatArray, ...] = ()
+    markers: tuple[FloatArray, ...] = ()
+    hidden: tuple[FloatArray, ...] = ()
+
+
 @dataclass(frozen=True)
 class PlaceChange:
     """A sensor under a place noticed a piece being put down or lifted; ``time_s`` is in the time of the frames."""

@@ -145,7 +145,8 @@ def _list(devices: PairedDevices, pairing: str) -> None:
     table = Table("number", "name", "may", "last seen", box=None, pad_edge=False)
     for number, each in enumerate(listed, 1):
         seen = datetime.fromtimestamp(each.seen_s).astimezone().strftime("%Y-%m-%d %H:%M")
-        table.add_row(str(number), Text(each.name), each.role.name.lower(), seen)
+        may = [each.role.name.lower()] if each.role else []
+        table.add_row(str(number), Text(each.name), ", ".join([*may, *(["film"] if each.films else [])]), seen)
     print_table(output(), table)
 
 

@@ -35,7 +35,8 @@ from referee.settings.settings import PageOptions, Settings
 from referee.settings.table_layout import saved_by
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
-from vision.cameras import Camera, GrowingFolder, LiveCamera, image_paths, open_camera
+from vision.cameras import Camera, GrowingFolder, LiveCamera, PhoneCamera, image_paths, open_camera
+from vision.cameras.phone import SPEC
 from vision.errors import EnrolmentError
 from vision.frame import Frame
 from vision.layout.table import TableLayout
@@ -43,6 +44,7 @@ from vision.learned_cameras import LearnedCameras
 from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
+from vision.readers.table_reader import TableReader
 from vision.reading import HindranceKind, Reading
 
 
@@ -87,6 +89,11 @@ class WatchOptions:
         return str(self.frames or self.video or self.settings.camera.source)
 
     @property
+    def films_by_phone(self) -> bool:
+        """Whether the camera is a phone that opens the page."""
+        return self.is_live and self.page is not None and self.settings.camera.source.strip() == SPEC
+
+    @property
     def is_live(self) -> bool:
         """Whether a table is watched live, not a recording."""
         return self.frames is None and self.video is None
@@ -101,7 +108,7 @@ _GROWING = "folder:"
 
 @dataclass(frozen=True)
 class OpenedInputs:
-    """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
+    """The source of frames, their reader, and the reader of pictures in it, if there is a camera.
 
     ``black`` makes the frames that are used while the camera is away, if sensors continue without it. ``exposure``
     locks a live camera's exposure. ``cameras`` gives the camera model of a picture.
@@ -109,10 +116,15 @@ class OpenedInputs:
 
     camera: FrameSource
     reader: Reader
-    learning: LearningReader | None = None
+    seen: TableReader | None = None
     black: BlackFrames | None = None
     exposure: ExposureHold | None = None
     cameras: LearnedCameras | None = None
+
+    @property
+    def learning(self) -> LearningReader | None:
+        """The reader of pictures if it learns the colours from the set-up."""
+        return self.seen if isinstance(self.seen, LearningReader) else None
 
     def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
         """Let the camera and the reader adapt to what a frame showed."""
@@ -135,9 +147,10 @@ def open_inputs(
     waiting: ServingWait,
     stack: ExitStack,
     say: Callable[[str], None],
+    phone: PhoneCamera | None = None,
 ) -> OpenedInputs:
     """Open the camera and sensors of the options, to be closed with ``stack``. Without a ``layout``, sensors only.
-    Frames are waited for with ``waiting``.
+    Frames are waited for with ``waiting``; a page puts those of a ``phone`` in.
 
     Raises the errors of what it opens, and ConfigError for contradictory options.
     """
@@ -152,12 +165,12 @@ def open_inputs(
         return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
     cameras = table_cameras(options.settings, layout, options.source, say)
     seen = _picture_reader(options, cameras, layout, game, journal, say)
-    camera = stack.enter_context(_camera(options, journal, waiting))
+    camera = stack.enter_context(_camera(options, journal, waiting, phone))
     sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(
         camera,
         compose_reader(game, seen, sensors, health),
-        seen if isinstance(seen, LearningReader) else None,
+        seen,
         None if sensors is None else BlackFrames(lambda: _black_frame(cameras.newest.size), say),
         ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
         cameras,
@@ -193,13 +206,15 @@ def say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> N
         )
 
 
-def _camera(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
-    camera = _open_source(options, journal, waiting)
+def _camera(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait, phone: PhoneCamera | None) -> Camera:
+    camera = _open_source(options, journal, waiting, phone)
     camera.is_mirrored = options.settings.camera.mirrored
     return camera
 
 
-def _open_source(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
+def _open_source(
+    options: WatchOptions, journal: BufferedJournal, waiting: ServingWait, phone: PhoneCamera | None
+) -> Camera:
     if options.frames is not None:
         # Picture files have no times of their own, so the clock ticks once per picture.
         ticks = count(step=_STILLS_APART_S if options.stills else 1 / _PICTURES_PER_SECOND)
@@ -212,7 +227,7 @@ def _open_source(options: WatchOptions, journal: BufferedJournal, waiting: Servi
         folder = Path(spec.removeprefix(_GROWING))
         skip = processed_pictures(folder, journal) if options.resume else ()
         return GrowingFolder(folder, clock=time.monotonic, wait=waiting.seconds, skip=skip)
-    return open_camera(spec, wait=waiting.seconds, waiting=waiting, **asked.requested)
+    return open_camera(spec, wait=waiting.seconds, waiting=waiting, phone=phone, **asked.requested)
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
@@ -253,7 +268,7 @@ def _picture_reader(
     game: Game[Any, Any],
     journal: BufferedJournal,
     say: Callable[[str], None],
-) -> Reader:
+) -> TableReader:
     """Return the reader of pictures. It learns the colours from the set-up unless there are looks for the pieces.
 
     For a board without markers it also learns the orientation. A game in progress has no set-up to learn colours from,

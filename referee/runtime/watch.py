@@ -49,7 +49,7 @@ from referee.session.feed import signal_subscriber, waiting_signal
 from referee.session.log import open_game
 from referee.session.ports import GameChangedError, OtherSettings, Recorder, ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, carry_out_commands, run
-from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
+from referee.session.table_port import NewestFrame, PhonePort, SnapshotHub, TablePort
 from referee.settings.conversions import (
     evidence_limits,
     hint_settings,
@@ -62,6 +62,7 @@ from referee.settings.settings import LightSection, OpponentSection, PageOptions
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
+from vision.cameras.phone import PhoneCamera
 from vision.errors import LayoutError
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
@@ -171,10 +172,10 @@ def _referee(
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         interrupts = Interrupts()
         waiting = ServingWait(commands, interrupts, lambda: carry_out_commands(service, commands))
-        inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark)
-        # The screen or what is printed shows the lights already.
-        shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if one != "terminal"))
-        panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
+        phone = PhonePort(PhoneCamera(time.monotonic, waiting)) if options.films_by_phone else None
+        camera = phone and phone.camera
+        inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark, camera)
+        panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
         snapshots, newest = SnapshotHub(), NewestFrame()
         service = stack.enter_context(
             open_session(
@@ -203,6 +204,7 @@ def _referee(
             hints_allowed=chosen.hints.strength != "none",
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
             others=others,
+            phone=phone,
         )
         stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
         for remark in _opening_remarks(options, game, service.belief, settings.clock, journal):
@@ -217,6 +219,8 @@ def _referee(
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
             report.report_verdicts(frame)
             newest.frame = frame or newest.frame
+            if phone is not None and frame is not None:
+                phone.look(frame, inputs.seen, service.reading, verdicts)
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
             inputs.adapt(frame, service.reading, is_set_up=bool(service.belief), has_verdicts=bool(verdicts))
@@ -228,15 +232,18 @@ def _referee(
             Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
         )
 
-        def alive() -> None:
-            interrupts.check()
-            supervisor.alive()
-
         try:
             ended = run(
                 service,
                 inputs.camera,
-                LoopPorts(waiting.once, commands, buttons, on_verdicts, alive=alive, black=inputs.black),
+                LoopPorts(
+                    waiting.once,
+                    commands,
+                    buttons,
+                    on_verdicts,
+                    alive=lambda: (interrupts.check(), supervisor.alive()),
+                    black=inputs.black,
+                ),
             )
             report.remark(Phrase("The pictures have ended: {ended}.", ended))
         except KeyboardInterrupt:
@@ -390,7 +397,9 @@ def _panel(
     say: Callable[[str], None],
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else grid_of_table(layout)
-    sources = driver_sources(lights, grid, console) + devices.sources
+    # The screen or what is printed shows the lights already.
+    shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if one != "terminal"))
+    sources = driver_sources(shown_by, grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 

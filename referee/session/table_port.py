@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from common.findings import Finding
-from common.phrases import Phrase, as_sentence
+from common.phrases import Phrase, as_sentence, joined
 from engine.api import Game
 from engine.values import OptionValue, Player
 from referee.commands.entries import offer_of
@@ -44,9 +44,12 @@ from referee.commands.values import (
 from referee.errors import CorrectionError, JournalError, PlayError
 from referee.journal.events import ASKS_TAKE_BACK
 from referee.journal.reader import read_journal
+from referee.judge.verdict import Verdict
 from referee.session.feed import TableSnapshot
 from referee.session.ports import OtherSettings
+from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
+from vision.reading import Reading, Sight
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,33 @@ MaintenanceBuilder = Callable[[Callable[[], Sequence[str]], Path | None], Mainte
 """Builds a Maintenance from a function that returns the recent log lines, and from the journal's path, if any."""
 
 
+class Sighted(Protocol):
+    """A reader that can tell where it saw the table."""
+
+    def sight(self, image: Image, reading: Reading) -> Sight:
+        """Return where the last frame showed the table."""
+
+
+class PhonePort:
+    """A phone as the camera: where its pictures go, and what the newest one showed."""
+
+    def __init__(self, camera: PhoneCamera) -> None:
+        self.camera = camera
+        self.sight: Sight | None = None
+        """Where the newest picture showed the table."""
+        self.hindered = ""
+        """What hinders there."""
+
+    def look(self, frame: Frame, reader: Sighted | None, reading: Reading | None, verdicts: Sequence[Verdict]) -> None:
+        """Look where a frame that was just read showed the table, and tell what it showed if it is a photo."""
+        if reader is None or reading is None:
+            return
+        self.sight = reader.sight(frame.image, reading)
+        self.hindered = as_sentence(reading.hindrances[0].message) if reading.hindrances else ""
+        said = joined(verdict.sentence for verdict in verdicts)
+        self.camera.tell(frame, said or self.hindered or Phrase("Nothing new is to be seen."))
+
+
 @dataclass(frozen=True)
 class TablePort:
     """A running referee, as the page and the broker see it.
@@ -179,7 +209,8 @@ class TablePort:
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
     nothing was located. ``options``, those of the rules, and ``hints_allowed`` are the owner's settings.
-    ``maintenance`` is ``None`` if nothing provides it, ``others`` if there is no other game at this table.
+    ``maintenance`` is ``None`` if nothing provides it, ``others`` if there is no other game at this table, ``phone`` if
+    the camera is none.
     """
 
     game: Game[Any, Any]
@@ -192,6 +223,7 @@ class TablePort:
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
     others: OtherSettings | None = None
+    phone: PhonePort | None = None
 
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.

@@ -20,6 +20,7 @@ from referee.judge.sentences import BAD_LIGHT, stalled
 from referee.judge.settings import Trigger
 from referee.judge.stability import (
     BLOCKING_KINDS,
+    STILLS,
     StabilityFilter,
     StableView,
     blocking_hindrance,
@@ -66,6 +67,11 @@ class TableView(Generic[StateT, TurnT]):
         """The table as it was last at rest."""
 
     @property
+    def _shows_still(self) -> bool:
+        """Whether the newest frame is a table at rest at the end of a turn, by itself."""
+        return self._settings.stills or (self.frame is not None and self.frame.is_still)
+
+    @property
     def seen(self) -> Appearance:
         """What the newest frame most probably shows on each place; a hidden one counts as empty."""
         places = {} if self.reading is None else self.reading.places
@@ -92,9 +98,11 @@ class TableView(Generic[StateT, TurnT]):
     def add(self, reading: Reading) -> StableView | None:
         """Process the next reading; returns the stable view if the table is at rest."""
         self.reading = reading
-        if self._settings.stills:
+        if self._shows_still:
             self._filter.clear()
-        self.stable = self._filter.add(reading)
+            self.stable = StabilityFilter(STILLS).add(reading)
+        else:
+            self.stable = self._filter.add(reading)
         if self.stable is not None:
             self.latest = self.stable
             self.unclear.clear()
@@ -141,7 +149,7 @@ class TableView(Generic[StateT, TurnT]):
         """Whether a verdict says more than the one shown; of stills, every verdict does."""
         asks_to_look = shown is not None and not belief.set_aside.isdisjoint(shown.places)
         asking = asks_to_look or self.question.is_open(self.stable)
-        return self._settings.stills or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
+        return self._shows_still or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
 
     def _ruling_if_declared(self, belief: Belief[StateT, TurnT]) -> Ruling | None:
         """Return the ruling if the turn were declared ended now, ``None`` before the set-up or without rest."""
@@ -210,7 +218,7 @@ class TableView(Generic[StateT, TurnT]):
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""
         if self.stable is None:
             return None
-        if self._settings.stills or self.press_waits:
+        if self._shows_still or self.press_waits:
             return Trigger.DECLARED
         trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
         was_judged = self._judged == (self.stable.since_s, trigger)

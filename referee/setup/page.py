@@ -41,9 +41,18 @@ from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.drawing.table import draw_table
-from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
+from referee.web.guard import (
+    CSRF_HEADER,
+    MOST_PHOTO_BYTES,
+    PHOTO_S,
+    Guarded,
+    Upload,
+    form_fields,
+    form_with_file,
+)
 from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
+from vision.cameras.phone import MOST_PHOTO_PIXELS
 from vision.frame import Frame, Image
 from vision.images import decode_photo, write_image
 
@@ -111,8 +120,6 @@ class PageDialogue:
             return Dialogue(tuple(self._lines), self._question, str(self._number))
 
 
-MOST_PIXELS = 50_000_000
-"""The most pixels of an uploaded photo: more than any phone takes."""
 _PHOTO_FILE = "photo.png"
 _GAME = "game"
 _CAMERA = "camera"
@@ -374,7 +381,7 @@ class SetUpPage:
             if now is None or not now.takes_photo or self._dialogue is not None:
                 return
             try:
-                image = decode_photo(content, "the photo", most_pixels=MOST_PIXELS)
+                image = decode_photo(content, "the photo", most_pixels=MOST_PHOTO_PIXELS)
                 write_image(self._running.table.folder / _PHOTO_FILE, image)
             except FAULTS as error:
                 self._shown.findings = (fault_of(now, error),)
@@ -593,16 +600,18 @@ class SetUpPage:
         )
 
 
-MOST_PHOTO_BYTES = 16 * 1024 * 1024
 _MOST_CHARACTERS = 2000
-"""The largest photo, more than a phone's, and the longest answer."""
+"""The longest answer."""
 _PHOTO = "/photo"
 
 
 def create_set_up(set_up: SetUpPage, access: Access) -> Starlette:
     """Build the application for setting up a table; only the owner may use it."""
     return create_guarded_app(
-        _Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES}, Site("set_up/base.html", lesser=())
+        _Pages(set_up, access).routes(),
+        access,
+        {_PHOTO: Upload(MOST_PHOTO_BYTES, PHOTO_S, is_alone=True)},
+        Site("set_up/base.html", lesser=()),
     )
 
 

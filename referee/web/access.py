@@ -179,7 +179,8 @@ class PageSession:
     """A paired device, or the browser on this machine; ``name`` is the person's name for the journal.
 
     ``player`` is the player of the current game whose device it is, ``None`` if it is everybody's. ``csrf`` proves that
-    a request came from one of our pages. A bearer session needs no such proof.
+    a request came from one of our pages. A bearer session needs no such proof. One that ``films`` may be the
+    camera, a power of its own beside the role.
     """
 
     id: str
@@ -188,6 +189,12 @@ class PageSession:
     csrf: str = ""
     is_bearer: bool = False
     player: Player | None = None
+    films: bool = False
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether this is a paired device, or the browser on this machine; a camera is one without a role."""
+        return bool(self.id)
 
     @property
     def speaks_for(self) -> Player | None:
@@ -217,9 +224,11 @@ PAIRING_FROM_ONE, PAIRING_FROM_ALL = RateLimit(5, 1 / 12), RateLimit(30, 1 / 60)
 FREE_FAILURES, ALL_FREE_FAILURES = 5, 10_000
 """Wrong codes that an address may try whatever others do, and how many such tries there are in all until a restart.
 
-With three codes among a hundred million, the chance to guess one is 1 in 3,333 by the free tries, and 1 in 23,000 for
+With four codes among a hundred million, the chance to guess one is 1 in 2,500 by the free tries, and 1 in 17,000 for
 each day of the others.
 """
+FRAMES = RateLimit(15, 15)
+"""The limit on a camera's pictures; it is asked for six a second."""
 COMMANDS = RateLimit(20, 4)
 """The limit on one session's commands: more than a person can tap."""
 READS = RateLimit(120, 10)
@@ -258,11 +267,13 @@ class AccessPolicy:
     """Who may connect: ``names`` are the host names a browser may use, ``codes`` pair devices.
 
     Without ``codes``, only this machine can connect, and the person at it owns the table under the name ``owner``.
+    ``camera_code`` pairs a device that may only be the camera, or lets a paired one be it; empty if the camera is none.
     """
 
     names: frozenset[str] = _LOCAL_NAMES
     codes: Mapping[Role, str] = field(default_factory=dict)
     owner: str = "owner"
+    camera_code: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -288,7 +299,12 @@ def host_names_of(machine: str) -> frozenset[str]:
 
 def new_codes(roles: Iterable[Role], below: Callable[[int], int]) -> dict[Role, str]:
     """Generate a pairing code for each role; ``below(n)`` draws a random number below ``n``."""
-    return {role: f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}" for role in roles}
+    return {role: new_code(below) for role in roles}
+
+
+def new_code(below: Callable[[int], int]) -> str:
+    """Generate a pairing code; ``below(n)`` draws a random number below ``n``."""
+    return f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}"
 
 
 def load_or_make_key(path: Path | None) -> bytes:
@@ -333,6 +349,7 @@ class Access:
         self._all_tries = RateLimiter(PAIRING_FROM_ALL, clock)
         self._failures: Counter[str] = Counter()
         self._commands = RateLimiter(COMMANDS, clock)
+        self._frames = RateLimiter(FRAMES, clock)
         self._reads = RateLimiter(READS, clock)
         self._strangers = RateLimiter(STRANGERS, clock)
         self.reading = Turns(_READS_AT_ONCE, _READS_OF_DEVICE)
@@ -349,9 +366,12 @@ class Access:
                 return known
         return NOBODY if self.policy.is_open else self._session(self._at_the_machine)
 
-    def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[PageSession, str]:
+    def pair(
+        self, code: str, name: str, wanted: Role, client: str, before: PageSession = NOBODY
+    ) -> tuple[PageSession, str]:
         """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
 
+        The camera's code lets the device of the session ``before``, if it is paired, film as well.
         Raises HTTPException for a wrong code, for too many attempts, if only this machine can connect, and if the
         device can't be saved.
         """
@@ -366,11 +386,19 @@ class Access:
             if secrets.compare_digest(digits, right):
                 with _keeping_devices():
                     device = self.devices.add(name, min(role, wanted))
-                self._failures.pop(origin, None)
-                return self._session(device), str(self._tokens.dumps([device.id]))
+                return self._begin(device, origin)
+        if self.policy.camera_code and secrets.compare_digest(digits, self.policy.camera_code):
+            with _keeping_devices():
+                known = self.devices.let_film(before.id) if before.is_paired else None
+                device = replace(known, films=True) if known else self.devices.add(name, Role.NOBODY, films=True)
+            return self._begin(device, origin)
         if is_free:
             self._failures[origin] += 1
         raise HTTPException(403, Phrase("That is not the code. The referee's terminal shows it."))
+
+    def _begin(self, device: Device, origin: str) -> tuple[PageSession, str]:
+        self._failures.pop(origin, None)
+        return self._session(device), str(self._tokens.dumps([device.id]))
 
     def claim(self, session: PageSession, claim: Claim | None) -> tuple[PageSession, str]:
         """Give a session's device to a player, or to everybody; returns its session and token from then on.
@@ -392,6 +420,11 @@ class Access:
         """Raise HTTPException if a device other than the owner's reads more than a page needs."""
         if session.role < Role.OWN and not self._reads.take(session.id):
             raise HTTPException(429, Phrase("Too many requests at once. Wait a moment, then load the page again."))
+
+    def count_frame(self, session: PageSession) -> None:
+        """Raise HTTPException if a camera sends more pictures than it was asked for."""
+        if not self._frames.take(session.id):
+            raise HTTPException(429, Phrase("Too many pictures at once. Wait a moment."))
 
     def hears_stranger(self, client: str) -> bool:
         """Count a request from an address without a paired device; returns whether it is to be answered."""
@@ -449,7 +482,8 @@ class Access:
         plays = device.role >= Role.PLAY
         player = None if device.claim is None or not plays else self.player_of(device.claim)
         csrf = str(self._csrf.dumps(device.id))
-        return PageSession(device.id, device.role, device.name, csrf, is_bearer, player)
+        films = device.films or device.role is Role.OWN
+        return PageSession(device.id, device.role, device.name, csrf, is_bearer, player, films)
 
 
 @contextmanager

@@ -53,7 +53,10 @@ from referee.web.languages import language_of
 
 
 class DeviceDocument(Document):
-    """A paired device, and the player or side whose it is, if not everybody's; the times are ISO 8601 UTC."""
+    """A paired device, and the player or side whose it is, if not everybody's; the times are ISO 8601 UTC.
+
+    One that ``films`` may be the camera; the role of one that may only be that is ``nobody``.
+    """
 
     id: str
     name: str
@@ -61,6 +64,7 @@ class DeviceDocument(Document):
     player: str
     paired: str
     seen: str
+    films: bool
 
 
 class DevicesDocument(Document):
@@ -97,6 +101,7 @@ def devices_document(devices: PairedDevices) -> DevicesDocument:
                 player="" if each.claim is None else each.claim.name or each.claim.side,
                 paired=_iso(each.paired_s),
                 seen=_iso(each.seen_s),
+                films=each.films,
             )
             for each in listed
         )
@@ -440,10 +445,12 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
             ) from error
         request.state.pairing = wanted
         client = request.client.host if request.client is not None else ""
-        session, token = access.pair(wanted.code, wanted.name, Role[wanted.role.upper()], client)
+        role, before = Role[wanted.role.upper()], request.state.session
+        session, token = access.pair(wanted.code, wanted.name, role, client, before)
         is_form = await form_fields(request)
-        document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
-        response: Response = RedirectResponse("/", 303) if is_form else _json(document)
+        document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf, films=session.films)
+        is_to_film = session.films and (session.role is Role.NOBODY or session.id == before.id)
+        response: Response = RedirectResponse("/camera" if is_to_film else "/", 303) if is_form else _json(document)
         _keep_token(request, response, access, token)
         return response
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -50,7 +51,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Device:
-    """A paired device; ``paired_s`` and ``seen_s`` are seconds since 1970. Without a ``claim`` it is everybody's."""
+    """A paired device; ``paired_s`` and ``seen_s`` are seconds since 1970. Without a ``claim`` it is everybody's.
+
+    One that ``films`` may be the camera, whatever else its role allows.
+    """
 
     id: str
     name: str
@@ -58,6 +62,7 @@ class Device:
     paired_s: float
     seen_s: float
     claim: Claim | None = None
+    films: bool = False
 
 
 _DEVICES = TypeAdapter(list[Device])
@@ -96,10 +101,10 @@ class PairedDevices:
                 return None
             return device
 
-    def add(self, name: str, role: Role) -> Device:
+    def add(self, name: str, role: Role, *, films: bool = False) -> Device:
         """Pair a device; raises DevicesFullError if there are too many and all of them are the owner's."""
         now_s = self._now_s()
-        device = Device(secrets.token_urlsafe(12), name, role, now_s, now_s)
+        device = Device(secrets.token_urlsafe(12), name, role, now_s, now_s, films=films)
         with self._changing() as devices:
             if len(devices) >= MOST_DEVICES:
                 lesser = [each for each in devices.values() if each.role < Role.OWN]
@@ -124,10 +129,17 @@ class PairedDevices:
 
     def claim(self, identity: str, claim: Claim | None) -> Device | None:
         """Give a device to a player, or to everybody. Returns the previous device, ``None`` if there is none."""
+        return self._replace(identity, claim=claim)
+
+    def let_film(self, identity: str) -> Device | None:
+        """Let a device be the camera, too. Returns the previous device, ``None`` if there is none."""
+        return self._replace(identity, films=True)
+
+    def _replace(self, identity: str, **changed: Any) -> Device | None:
         with self._changing() as devices:
             before = devices.get(identity)
             if before is not None:
-                devices[identity] = replace(before, claim=claim)
+                devices[identity] = replace(before, **changed)
         return before
 
     def note_seen(self, identity: str) -> None:

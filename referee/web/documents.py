@@ -309,11 +309,14 @@ class ClaimRequest(BaseModel):
 
 
 class PairingDocument(Document):
-    """A paired device: its role, and the token that a program sends as ``Authorization: Bearer TOKEN``."""
+    """A paired device: its role, whether it may be the camera, and the token that a program sends as
+    ``Authorization: Bearer TOKEN``. The role of a camera is ``nobody``.
+    """
 
     role: str
     token: str
     csrf: str
+    films: bool = False
 
 
 class PairingRequest(BaseModel):

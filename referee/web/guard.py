@@ -212,10 +212,10 @@ class BoundedConnection(H11Protocol):
     def belongs_to(self, session: PageSession) -> None:
         """Note whose request came last: the connection now counts for that device. The owner's have any time."""
         limits = self._bounds.limits
-        if session.role is not Role.NOBODY and self.client:
+        if session.is_paired and self.client:
             for door in self._bounds.doors:
                 door.trust(self.client[0])
-        if session.role is Role.NOBODY:
+        if not session.is_paired:
             self._take_place(Role.NOBODY, self._address, limits.of_address)
         elif session.role < Role.OWN:
             self._take_place(Role.PLAY, session.id, limits.of_device)
@@ -272,14 +272,31 @@ class EncryptedConnection(SSLProtocol):
         self._connection.leave()
 
 
+@dataclass(frozen=True)
+class Upload:
+    """A body that may be sent: how long it is at most, and how long, in seconds, it may take to arrive.
+
+    More than the usual may only be sent by an owner's device, or one that films if it is ``by_camera``. One that
+    ``is_alone`` is read while no other such one is.
+    """
+
+    most_bytes: int
+    time_s: float
+    by_camera: bool = False
+    is_alone: bool = False
+
+
 MOST_BODY_BYTES = 64 * 1024
-BODY_TIMEOUT_S = 10.0
-UPLOAD_TIMEOUT_S = 60.0
-"""The longest body but a photo's, and how long it, or a photo, may take to arrive."""
+BODY = Upload(MOST_BODY_BYTES, 10.0)
+"""The usual body: a form, or a command."""
+MOST_PHOTO_BYTES = 16 * 1024 * 1024
+"""The largest photo, more than a phone's."""
+PHOTO_S = 60.0
+PERMISSIONS = "Permissions-Policy"
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 _MOST_FIELDS = 1000
 """The most fields of a form; the largest of ours has one for each square."""
-NO_UPLOADS: Mapping[str, int] = MappingProxyType({})
+NO_UPLOADS: Mapping[str, Upload] = MappingProxyType({})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADERS: Mapping[str, str] = MappingProxyType(
     {
@@ -290,7 +307,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         ),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        PERMISSIONS: "camera=(), microphone=(), geolocation=()",
         # With no-referrer, browsers would send forms with the origin "null".
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
@@ -308,7 +325,8 @@ register_url_convertor("number", _NumberConvertor())
 
 
 class Guarded(Route):
-    """A route that requires a role. An unsafe method also needs a CSRF token, except on a ``by_code`` route.
+    """A route that requires a role, or a device that ``films``. An unsafe method also needs a CSRF token, except on a
+    ``by_code`` route.
 
     What players and onlookers read is limited by device, except the time that a route that ``streams`` takes.
     """
@@ -323,17 +341,19 @@ class Guarded(Route):
         by_code: bool = False,
         streams: bool = False,
         name: str | None = None,
+        films: bool = False,
     ) -> None:
         super().__init__(path, endpoint, methods=list(methods), name=name)
         self.role = role
+        self.films = films
         self.by_code = by_code
         self.streams = streams
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request; raises HTTPException if the session lacks the role or the CSRF token."""
         access, session = scope["state"]["access"], scope["state"]["session"]
-        if session.role < self.role:
-            if session.role is Role.NOBODY:
+        if session.role < self.role or (self.films and not session.films):
+            if not session.is_paired:
                 raise HTTPException(401, Phrase("This device is not paired with the referee yet."))
             # Roles aren't named: a hall's viewers have the one that plays at a table.
             raise HTTPException(403, Phrase("This device may not do that. Pair it with a code that allows it."))
@@ -341,7 +361,7 @@ class Guarded(Route):
             request = Request(scope, receive)
             access.check_csrf(session, await _csrf_in(request))
             receive = _replayed(await request.body(), receive)
-        if session.role in {Role.NOBODY, Role.OWN} or scope["method"] not in _SAFE:
+        if not session.is_paired or session.role is Role.OWN or scope["method"] not in _SAFE:
             await super().handle(scope, receive, send)
             return
         access.count_read(session)
@@ -404,15 +424,18 @@ Refuse = Callable[[Request, HTTPException], Response]
 class Guard:
     """Middleware that refuses foreign requests, limits body sizes, reads sessions, and adds security headers.
 
-    ``uploads`` maps paths to the larger body size, in bytes, that an owner may send there.
+    ``uploads`` maps paths to the larger bodies that may be sent there.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, refuse: Refuse, uploads: Mapping[str, int] = NO_UPLOADS) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, refuse: Refuse, uploads: Mapping[str, Upload] = NO_UPLOADS
+    ) -> None:
         self._app = app
         self._access = access
         self._refuse = refuse
         self._uploads = uploads
         self._uploading = asyncio.Semaphore(1)
+        self._filming: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -433,16 +456,18 @@ class Guard:
         connection: BoundedConnection | None = scope["state"].get("connection")
         if connection is not None:
             connection.belongs_to(session)
-        if session.role is Role.NOBODY and not self._access.hears_stranger((scope.get("client") or ("",))[0]):
+        if not session.is_paired and not self._access.hears_stranger((scope.get("client") or ("",))[0]):
             await Response(status_code=429)(scope, receive, send_with_headers)
             return
-        most = self._uploads.get(scope["path"], 0) if session.role is Role.OWN else 0
+        upload = self._uploads.get(scope["path"], BODY)
+        if not (session.films if upload.by_camera else session.role is Role.OWN):
+            upload = BODY
         # Only one large body at a time is in memory; the others are not read yet.
-        async with self._uploading if most else nullcontext():
+        async with self._uploading if upload.is_alone else nullcontext():
             try:
                 refuse_strangers(self._access.policy, headers)
                 if scope["method"] not in _SAFE:
-                    receive = _replayed(await _whole_body(Request(scope, receive), max(most, MOST_BODY_BYTES)), receive)
+                    receive = _replayed(await self._body(Request(scope, receive), upload, session), receive)
             except HTTPException as error:
                 await self._refuse(Request(scope), error)(scope, receive, send_with_headers)
                 return
@@ -452,10 +477,23 @@ class Guard:
             await self._app(scope, receive, send_with_headers)
         await save_seen_times_if_due(self._access)
 
+    async def _body(self, request: Request, upload: Upload, session: PageSession) -> bytes:
+        """Read a request's body; a camera sends one at a time."""
+        if not upload.by_camera or upload.is_alone:
+            return await _whole_body(request, upload)
+        if session.id in self._filming:
+            raise HTTPException(429, Phrase("Too many pictures at once. Wait a moment."))
+        self._filming.add(session.id)
+        try:
+            return await _whole_body(request, upload)
+        finally:
+            self._filming.remove(session.id)
+
 
 def add_security_headers(headers: MutableHeaders) -> None:
-    """Add the security headers to a response's; only a response that says so may be cached."""
-    headers.update(HEADERS)
+    """Add the security headers to a response's; only a response that says so may be cached, or use the camera."""
+    permissions = headers.get(PERMISSIONS, HEADERS[PERMISSIONS])
+    headers.update({**HEADERS, PERMISSIONS: permissions})
     headers.setdefault("Cache-Control", "no-store")
 
 
@@ -481,14 +519,15 @@ async def save_seen_times_if_due(access: Access) -> None:
         await run_in_threadpool(access.devices.save_seen_times)
 
 
-async def _whole_body(request: Request, most_bytes: int) -> bytes:
+async def _whole_body(request: Request, upload: Upload) -> bytes:
+    most_bytes = upload.most_bytes
     too_long = HTTPException(413, Phrase("That is too long: more than {most_kb} kB.", most_bytes // 1024))
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most_bytes:
         raise too_long
     body = bytearray()
     try:
-        async with asyncio.timeout(BODY_TIMEOUT_S if most_bytes == MOST_BODY_BYTES else UPLOAD_TIMEOUT_S):
+        async with asyncio.timeout(upload.time_s):
             async for part in request.stream():
                 body += part
                 if len(body) > most_bytes:

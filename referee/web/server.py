@@ -43,9 +43,11 @@ from referee.web.access import (
     Role,
     host_names_of,
     load_or_make_key,
+    new_code,
     new_codes,
 )
 from referee.web.api import Api, PageServices
+from referee.web.camera import UPLOADS, CameraPage
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.files import page_files
@@ -58,6 +60,7 @@ from referee.web.guard import (
     EncryptedConnection,
     Guard,
     PageConfig,
+    Upload,
     add_security_headers,
 )
 from referee.web.languages import Site, language_of
@@ -86,21 +89,25 @@ def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to the devices ``access`` admits."""
     services = PageServices.of(port, access)
     access.player_of = services.documents.player_of
+    telling = services.documents.telling
+    camera = None if port.phone is None else CameraPage(port, port.phone, access, telling)
     return create_guarded_app(
         [
+            *(() if camera is None else camera.routes()),
             *(endpoint.route for endpoint in Api(services).endpoints),
             *views.Pages(services).routes(),
             *NewGamePage(services).routes(),
             *GamePages(services).routes(),
-            *OwnerPages(services).routes(),
+            *OwnerPages(services, None if camera is None else camera.desk).routes(),
         ],
         access,
-        site=Site(telling=services.documents.telling),
+        {} if camera is None else UPLOADS,
+        Site(telling=telling),
     )
 
 
 def create_guarded_app(
-    routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS, site: Site | None = None
+    routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, Upload] = NO_UPLOADS, site: Site | None = None
 ) -> Starlette:
     """Build an application from these routes and the page's static files; for ``uploads``, see ``Guard``."""
     app = Starlette(
@@ -236,12 +243,14 @@ class OpenPage:
     """A served page: its ``address``, and the ``codes`` that pair devices (none if only this machine can open it).
 
     ``encrypted`` is its address by HTTPS, empty without one; ``fingerprint`` is that of the certificate there.
+    ``camera_code`` pairs a phone as the camera, if that is one.
     """
 
     address: str
     codes: Mapping[Role, str]
     encrypted: str = ""
     fingerprint: str = ""
+    camera_code: str = ""
 
     @property
     def words(self) -> str:
@@ -265,6 +274,13 @@ class OpenPage:
 
     @property
     def _code_words(self) -> str:
+        if not self.camera_code:
+            return self._role_words
+        film = Phrase("Pair a phone as the camera: {code}.", split_code(self.camera_code))
+        return joined((film, self._role_words))
+
+    @property
+    def _role_words(self) -> str:
         own = split_code(self.codes[Role.OWN])
         if Role.PLAY not in self.codes:
             if Role.LOOK not in self.codes:
@@ -292,17 +308,19 @@ class OpenPage:
     def qr(self) -> str:
         """Draw what pairs a device as a QR code for a Unicode terminal, dark on light regardless of its colours.
 
-        It holds the code to play; where nobody plays, the only other one, or the lesser.
+        It holds the code of the camera, without which no game begins, or the code to play; where nobody plays, the only
+        other one, or the lesser.
         """
         drawn = io.StringIO()
         code = self.codes.get(Role.PLAY) or self.codes.get(Role.LOOK) or self.codes[Role.OWN]
-        views.qr_to_pair(self.address, code).terminal(drawn, compact=True)
+        address = self.encrypted or self.address if self.camera_code else self.address
+        views.qr_to_pair(address, self.camera_code or code).terminal(drawn, compact=True)
         return drawn.getvalue()
 
 
 @dataclass(frozen=True)
 class Entrance:
-    """Where a site is found, and the ``codes`` that let devices in: kept while one site follows another.
+    """Where a site is found, and the codes that let devices in: kept while one site follows another.
 
     Who comes in between waits until the next one answers. ``encrypted`` listens for HTTPS; without one that was wanted,
     ``fault`` says why.
@@ -311,6 +329,7 @@ class Entrance:
     options: PageOptions
     listening: socket.socket
     codes: Mapping[Role, str]
+    camera_code: str = ""
     encrypted: socket.socket | None = None
     fault: str = ""
 
@@ -337,7 +356,8 @@ def open_entrance(
             fault = Phrase(
                 "The page is not served by HTTPS: {error}. https_port under [page] sets another port.", error
             )
-        yield Entrance(options, listening, new_codes(roles, secrets.randbelow), encrypted, fault)
+        codes, camera_code = new_codes(roles, secrets.randbelow), new_code(secrets.randbelow)
+        yield Entrance(options, listening, codes, camera_code, encrypted, fault)
 
 
 @contextmanager
@@ -361,6 +381,7 @@ def open_page(
         close=port.snapshots.close,
         limits=limits,
         entrance=entrance,
+        films=port.phone is not None,
     ) as page:
         yield page
 
@@ -376,16 +397,19 @@ def open_site(
     roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN),
     limits: ConnectionLimits | None = None,
     entrance: Entrance | None = None,
+    films: bool = False,
 ) -> Iterator[OpenPage]:
     """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
 
     ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
-    roles that have a pairing code. ``limits`` are by default what the process's limit of open files leaves.
+    roles that have a pairing code; with ``films``, the camera has one too. ``limits`` are by default what the process's
+    limit of open files leaves.
     """
     with ExitStack() as stack:
         at = entrance or stack.enter_context(open_entrance(options, roles))
         door = stack.enter_context(Door(at.listening.dup(), time.monotonic))
-        policy = AccessPolicy(host_names_of(socket.gethostname()), at.codes, options.owner)
+        camera_code = at.camera_code if films else ""
+        policy = AccessPolicy(host_names_of(socket.gethostname()), at.codes, options.owner, camera_code)
         try:
             kept = load_or_make_key(key)
         except OSError as error:
@@ -396,7 +420,7 @@ def open_site(
         app.state.house = options
         host, number = _visible_host(door), door.getsockname()[1]
         encrypted = _encrypted(at, host, key, say, stack)
-        opened = OpenPage(_address("http", host, number), at.codes)
+        opened = OpenPage(_address("http", host, number), at.codes, camera_code=camera_code)
         if encrypted is not None:
             safe = _address("https", host, encrypted.door.getsockname()[1])
             opened = replace(opened, encrypted=safe, fingerprint=encrypted.fingerprint)

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, unquote
 
 import segno
@@ -26,7 +26,7 @@ from hardware.lights.signals import ROLE_STYLES
 from referee.commands.entries import is_draw_possible
 from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
-from referee.web.access import NOBODY, PageSession, Role
+from referee.web.access import NOBODY, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
 from referee.web.documents import TableDocument
 from referee.web.drawing.small import draw_look
@@ -310,25 +310,38 @@ def qr_to_pair(address: str, code: str) -> segno.QRCode:
     return segno.make(f"{address}pair#code={code}", error="l", micro=False)
 
 
-def _codes_to_show(codes: Mapping[Role, str], request: Request) -> dict[str, dict[str, str]]:
-    """Return the codes for players and onlookers, as digits and drawn; an owner's is on the terminal only."""
+def _codes_to_show(policy: AccessPolicy, request: Request) -> dict[str, dict[str, str]]:
+    """Return the codes for camera, players and onlookers, as digits and drawn; an owner's is on the terminal only."""
     opened = getattr(request.app.state, "opened", None)
     address = str(request.base_url) if opened is None else opened.address
-    return {
-        role.name.lower(): {
-            "typed": split_code(codes[role]),
-            "drawn": qr_to_pair(address, codes[role]).svg_inline(border=2, svgclass=None, omitsize=True),
-        }
-        for role in (Role.PLAY, Role.LOOK)
-        if role in codes
-    }
+    codes = {"camera": policy.camera_code} if policy.camera_code else {}
+    codes |= {role.name.lower(): policy.codes[role] for role in (Role.PLAY, Role.LOOK) if role in policy.codes}
+    shown = {}
+    for name, code in codes.items():
+        there = opened.encrypted or address if name == "camera" and opened is not None else address
+        drawn = qr_to_pair(there, code).svg_inline(border=2, svgclass=None, omitsize=True)
+        shown[name] = {"typed": split_code(code), "drawn": drawn}
+    return shown
+
+
+class CameraDesk(Protocol):
+    """Which phone is the camera, and which one asks to be; their names, ``None`` if there is none."""
+
+    @property
+    def filming(self) -> str | None:
+        """The phone that is the camera."""
+
+    @property
+    def asking(self) -> str | None:
+        """The phone that asks to be it."""
 
 
 class OwnerPages:
-    """The pages that only the owner sees."""
+    """The pages that only the owner sees; ``desk`` is there if a phone may be the camera."""
 
-    def __init__(self, services: PageServices) -> None:
+    def __init__(self, services: PageServices, desk: CameraDesk | None = None) -> None:
         self._services = services
+        self._desk = desk
         self._clock = services.port.snapshots.clock
         self._game = services.port.game
         self._one_at_a_time = asyncio.Lock()
@@ -352,7 +365,8 @@ class OwnerPages:
         access = self._services.access
         words = {
             "devices": devices_document(access.devices).devices,
-            "codes": _codes_to_show(access.policy.codes, request),
+            "codes": _codes_to_show(access.policy, request),
+            "desk": self._desk,
             "has_maintenance": self._services.port.maintenance,
             "opened": getattr(request.app.state, "opened", None),
         }

@@ -14,7 +14,7 @@ from common.phrases import Phrase, joined
 from vision.clarity import REMEDIES, Clarity, trouble_on
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
-from vision.geometry import CameraModel, Pose, project
+from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.images import check_frame
 from vision.layout.pieces import GridSurface, Ink, Surface, top_mm
 from vision.layout.table import TableLayout
@@ -28,7 +28,7 @@ from vision.motion.hands import HandMonitor, HandSettings
 from vision.opencv import as_colour
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
 from vision.readers.surface_reader import Stages, SurfaceReader
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, Sight
 from vision.sampling import PlaneWindow, plane_map, sample
 
 CROP_SIDE_PX = 72
@@ -184,6 +184,25 @@ class PartReader:
             self.relocated = table.located
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading, shared.small)
+
+    def sight(self, picture: SharedPicture, hidden: Sequence[str]) -> Sight:
+        """Return where it was seen in the last frame, which is ``picture``, with these places if they are its own."""
+        height, width = picture.image.shape[:2]
+        pose, surface = self._pose, self.layout.surfaces[0]
+        if pose is None:
+            ids = self.layout.markers.centres_mm
+            found = picture.find(MarkerDetector(self.layout.markers.dictionary), MarkerDetector.quick) if ids else ()
+            return Sight((width, height), markers=tuple(one.corners_px for one in found if one.marker_id in ids))
+        outline = project(self._camera, pose, surface.bounds_mm.corners_mm(top_mm(surface)))
+        known = () if self._tracked is None else self._tracked.located.markers
+        covered = []
+        for name in hidden:
+            own = self._surfaces.get(self.layout.surface_of(name).name) if name in self.layout.places else None
+            if own is not None:
+                (x, y), half = own.surface.centre_mm(name), own.surface.cell_mm / 2
+                around = Rectangle(x - half, x + half, y - half, y + half).corners_mm(top_mm(own.surface))
+                covered.append(project(self._camera, pose, around))
+        return Sight((width, height), (outline,), tuple(one.corners_px for one in known), tuple(covered))
 
     def invalidate_cache(self) -> None:
         """Read all places of pieces in the next frame, even those that look unchanged.
@@ -473,9 +492,11 @@ class TableReader:
                 return self._gate.left_out(frame, self._cameras.why_unknown, HindranceKind.NOT_LOCATED)
             if camera is not self.camera:
                 self._take_camera(camera)
-        if self._attention in {Attention.STILL, Attention.MOVING}:
+        # what a photo shows is at rest, and need not be like the frame before
+        attention = Attention.ALL if frame.is_still else self._attention
+        if attention in {Attention.STILL, Attention.MOVING}:
             return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
-        if self._attention is Attention.ALL:
+        if attention is Attention.ALL:
             self.invalidate_cache()
         return self._read_now(frame, shared)
 
@@ -543,6 +564,18 @@ class TableReader:
             )
             for part in missing
         }
+
+    def sight(self, image: Image, reading: Reading) -> Sight:
+        """Return where the last frame, with this image, showed the table, and what its reading says is hidden."""
+        hidden = [place for place, seen in reading.places.items() if seen.hidden_by is not None]
+        picture = SharedPicture(as_colour(image))
+        sights = [part.sight(picture, hidden) for part in self._parts]
+        return Sight(
+            sights[0].size_px,
+            tuple(each for sight in sights for each in sight.parts),
+            tuple(each for sight in sights for each in sight.markers),
+            tuple(each for sight in sights for each in sight.hidden),
+        )
 
     def _merge(self, frame: Frame, readings: list[Reading]) -> Reading:
         """Merge the Readings of several parts.

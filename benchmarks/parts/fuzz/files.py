@@ -37,11 +37,11 @@ from referee.journal.reader import read_journal
 from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import example as example_settings
 from referee.settings.configuration import load as load_settings
-from referee.setup.page import MOST_PIXELS
 from referee.wiring.plan import load_sensor_map
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from vision.calibration import Calibration, load_calibration, save_calibration
+from vision.cameras.phone import MOST_PHOTO_PIXELS
 from vision.errors import VisionError
 from vision.images import decode_photo, load_image
 from vision.layout.table import default_layout, games_with_layouts, load_layout
@@ -162,7 +162,7 @@ def _picture(path: Path) -> None:
 
 def _photo(data: bytes) -> None:
     with _silenced():
-        decode_photo(data, "the photo", most_pixels=MOST_PIXELS)
+        decode_photo(data, "the photo", most_pixels=MOST_PHOTO_PIXELS)
 
 
 def _events(name: str) -> Iterator[Event]:

@@ -41,7 +41,7 @@ if (view === "game") awaitWork();
 sendPictures();
 // Who isn't paired keeps nothing of the table and has nothing to follow, and a page that only says something stays.
 if (view === "pair") keep("table", null);
-else if (view !== "words") follow();
+else if (view !== "words" && view !== "camera") follow();
 navigator.serviceWorker?.register("/service-worker.js").catch(() => {
   // Over plain HTTP a browser has none; the page is as good, but shows nothing of ours while away.
 });

@@ -23,7 +23,7 @@ from referee.cli.setup import page_key
 from referee.languages import sentences
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import Settings
-from referee.setup.page import MOST_PHOTO_BYTES, PageDialogue, SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.page import PageDialogue, SetUpEnvironment, SetUpPage, create_set_up
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.screens import Screen, StepView
 from referee.setup.steps import Progress
@@ -39,6 +39,7 @@ from referee.setup.table_setup import (
 )
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
+from referee.web.guard import MOST_PHOTO_BYTES
 from referee.web.server import key_path
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of

@@ -13,18 +13,21 @@ from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Signal
 from referee.commands.values import CommandQueue, QueuedCommand
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import SnapshotHub, TablePort
+from referee.session.table_port import PhonePort, SnapshotHub, TablePort
 from referee.web.access import Access, AccessPolicy, Role, host_names_of
 from referee.web.devices import PairedDevices
 from referee.web.server import create_app
+from vision.cameras.phone import PhoneCamera
 
 CODES = {Role.LOOK: "10000000", Role.PLAY: "20000000", Role.OWN: "30000000"}
-HOUSE = AccessPolicy(host_names_of("tablepi"), CODES)
+CAMERA_CODE = "40000000"
+HOUSE = AccessPolicy(host_names_of("tablepi"), CODES, camera_code=CAMERA_CODE)
 HOST = "http://192.168.1.5:8000"
 
 
 def port_of(name: str = "diaballik", **parts: Any) -> TablePort:
-    """A table without events of its own."""
+    """A table without events of its own, whose camera is a phone."""
+    parts.setdefault("phone", PhonePort(PhoneCamera(time.monotonic)))
     parts.setdefault("snapshots", SnapshotHub(randbits=lambda bits: 0))
     return TablePort(load(name), commands=CommandQueue(time.monotonic), **parts)
 

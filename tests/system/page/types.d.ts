@@ -16,6 +16,10 @@ interface Event {
   key?: string;
 }
 
+interface Navigator {
+  getBattery?(): Promise<any>;
+}
+
 interface Clock {
   mode: string;
   control: string;

@@ -1,0 +1,305 @@
+"""A phone as the camera: its page, and what it sends from there, a film or photos.
+
+To be the camera is a power of its own: it sends pictures of the table, and is told what the referee sees in them, and
+nothing else. One phone films at a time; another one has to ask. Nothing that it sends is kept.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from common.phrases import Phrase, as_sentence
+from referee.languages import Say
+from referee.session.table_port import PhonePort, TablePort
+from referee.web.access import Access, PageSession, Role
+from referee.web.documents import Document
+from referee.web.guard import (
+    HEADERS,
+    MOST_PHOTO_BYTES,
+    PERMISSIONS,
+    PHOTO_S,
+    Guarded,
+    Upload,
+    form_fields,
+    form_with_file,
+    number_in,
+)
+from referee.web.languages import language_of
+from referee.web.views import page, redirect_saying
+from vision.cameras.phone import MOST_FRAME_BYTES, SILENT_S
+from vision.errors import CameraError, FrameError
+from vision.frame import FloatArray
+
+_FRAME_S = 5.0
+"""How long, in seconds, a frame may take to arrive; it is old by then."""
+UPLOADS = {
+    "/frame": Upload(MOST_FRAME_BYTES, _FRAME_S, by_camera=True),
+    "/photo": Upload(MOST_PHOTO_BYTES, PHOTO_S, by_camera=True, is_alone=True),
+}
+_WATCHING_MS, _IDLE_MS = 167, 1000
+"""How often, in milliseconds, a picture is asked for: during a game, and after its end, when it spares the battery."""
+_ASKING_MS = 2000
+"""How often another phone asks."""
+_GONE_S = 30.0
+"""Time without a picture, in seconds, after which another phone need not ask."""
+_ASKED_S = 10.0
+"""Time, in seconds, after which a phone that asked and fell silent no longer asks."""
+_JUDGED_S = 20.0
+"""How long, in seconds, a photo's judgement is waited for."""
+_MOST_AGE_DIGITS = 6
+Corners = tuple[tuple[int, int], ...]
+
+
+class FrameDocument(Document):
+    """The answer to a picture: when the next one is asked for, and what the referee sees.
+
+    ``films``: the phone is the camera; otherwise it asked to be. ``sees``: the referee sees the whole table. The
+    corners are in pixels of a picture of ``size``. ``asking`` is the phone that asks to be the camera instead. If it
+    ``stopped``, the phone is to send no more.
+    """
+
+    films: bool
+    every_ms: int
+    sees: bool = False
+    words: str = ""
+    size: tuple[int, int] = (0, 0)
+    parts: tuple[Corners, ...] = ()
+    markers: tuple[Corners, ...] = ()
+    hidden: tuple[Corners, ...] = ()
+    asking: str = ""
+    stopped: bool = False
+
+
+class PhotoDocument(Document):
+    """What the referee says to a photo."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class _Phone:
+    """A phone that films, or asks to; ``heard_s`` is when it was heard last, by the desk's clock."""
+
+    id: str
+    name: str
+    heard_s: float
+
+
+class Desk:
+    """Which phone films, and which one asks to. ``clock`` returns monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._films: _Phone | None = None
+        self._asks: _Phone | None = None
+        self._stopped: set[str] = set()
+
+    @property
+    def filming(self) -> str | None:
+        """The name of the phone that films, ``None`` if there is none."""
+        return None if self._films is None or self._is_gone(self._films, _GONE_S) else self._films.name
+
+    @property
+    def asking(self) -> str | None:
+        """The name of the phone that asks to film instead, ``None`` if there is none."""
+        return None if self._asks is None or self._is_gone(self._asks, _ASKED_S) else self._asks.name
+
+    def is_stopped(self, session: PageSession) -> bool:
+        """Whether the owner has stopped this phone, or it handed over, and nobody has begun to film with it since."""
+        return session.id in self._stopped
+
+    def begin(self, session: PageSession) -> None:
+        """Note that somebody pressed the phone's button to film."""
+        self._stopped.discard(session.id)
+
+    def take(self, session: PageSession) -> bool:
+        """Return whether a phone may film now; while another one does, it asks."""
+        now = _Phone(session.id, session.name, self._clock())
+        if self.filming is None or (self._films is not None and self._films.id == session.id):
+            self._films = now
+            if self._asks is not None and self._asks.id == session.id:
+                self._asks = None
+            return True
+        if self.asking is None or (self._asks is not None and self._asks.id == session.id):
+            self._asks = now
+        return False
+
+    def blocks(self, session: PageSession) -> bool:
+        """Whether another phone films just now."""
+        is_other = self._films is not None and self._films.id != session.id
+        return is_other and self._films is not None and not self._is_gone(self._films, SILENT_S)
+
+    def hand_over(self, session: PageSession) -> None:
+        """Let the phone that asks film, if this session is the one that films, or the owner's."""
+        if self._may_decide(session) and self.asking is not None:
+            self._end()
+            self._films, self._asks = self._asks, None
+
+    def stop(self, session: PageSession) -> bool:
+        """Let nobody film, if this session is the one that films, or the owner's; returns whether it was."""
+        if not self._may_decide(session):
+            return False
+        self._end()
+        return True
+
+    def _end(self) -> None:
+        if self._films is not None:
+            self._stopped.add(self._films.id)
+            self._films = None
+
+    def _may_decide(self, session: PageSession) -> bool:
+        return session.role is Role.OWN or (self._films is not None and self._films.id == session.id)
+
+    def _is_gone(self, phone: _Phone, after_s: float) -> bool:
+        return self._clock() - phone.heard_s > after_s
+
+
+class CameraPage:
+    """The page of the camera's phone. ``telling`` returns the function that translates a sentence into a language."""
+
+    def __init__(
+        self,
+        port: TablePort,
+        phone: PhonePort,
+        access: Access,
+        telling: Callable[[str], Say],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._port, self._phone, self._access, self._telling = port, phone, access, telling
+        self.desk = Desk(clock)
+
+    def routes(self) -> Sequence[Guarded]:
+        """Return the routes."""
+        return (
+            Guarded("/camera", self._page, Role.NOBODY, films=True, name="camera"),
+            Guarded("/frame", self._frame, Role.NOBODY, methods=["POST"], films=True),
+            Guarded("/photo", self._photo, Role.NOBODY, methods=["POST"], films=True),
+            Guarded("/owner/camera", self._decide, Role.OWN, methods=["POST"]),
+        )
+
+    async def _page(self, request: Request) -> Response:
+        opened = getattr(request.app.state, "opened", None)
+        words = {
+            "game": self._port.game,
+            "encrypted": "" if opened is None else opened.encrypted,
+            "fingerprint": "" if opened is None else opened.fingerprint[: len("d4:4c:11:22")],
+        }
+        response = page(request, "camera", words)
+        response.headers[PERMISSIONS] = HEADERS[PERMISSIONS].replace("camera=()", "camera=(self)")
+        return response
+
+    async def _frame(self, request: Request) -> Response:
+        """Take a picture of the film; ``do`` begins it, stops it, or lets the phone that asks film instead."""
+        session: PageSession = request.state.session
+        self._access.count_frame(session)
+        match request.query_params.get("do", ""):
+            case "begin":
+                self.desk.begin(session)
+            case "stop" if self.desk.stop(session):
+                self._phone.camera.stop()
+            case "hand over":
+                self.desk.hand_over(session)
+        if self.desk.is_stopped(session):
+            return _json(FrameDocument(films=False, every_ms=_ASKING_MS, stopped=True))
+        if not self.desk.take(session):
+            return _json(FrameDocument(films=False, every_ms=_ASKING_MS, words=self._say(request, self._busy_words)))
+        age_ms = number_in(request.headers.get("x-age-ms", ""), _MOST_AGE_DIGITS)
+        try:
+            self._phone.camera.put(await request.body(), (age_ms or 0) / 1000)
+        except FrameError as error:
+            raise HTTPException(422, as_sentence(str(error))) from error
+        return _json(self._answer(request))
+
+    def _answer(self, request: Request) -> FrameDocument:
+        newest = self._port.snapshots.newest
+        is_over = newest is not None and newest.snapshot.outcome is not None
+        sight, hindered = self._phone.sight, self._phone.hindered
+        words: str = hindered or Phrase("The referee sees the table.")
+        if sight is None:
+            words = Phrase("The referee looks for the table.")
+        return FrameDocument(
+            films=True,
+            every_ms=_IDLE_MS if is_over else _WATCHING_MS,
+            sees=sight is not None and bool(sight.parts) and not hindered,
+            words=self._say(request, words),
+            size=(0, 0) if sight is None else sight.size_px,
+            parts=() if sight is None else _corners(sight.parts),
+            markers=() if sight is None else _corners(sight.markers),
+            hidden=() if sight is None else _corners(sight.hidden),
+            asking=self._say(request, self._asking_words),
+        )
+
+    async def _photo(self, request: Request) -> Response:
+        """Have a photo judged, and say what came of it; a form leads back to the page."""
+        is_form = "text/html" in request.headers.get("accept", "")
+        try:
+            words = await self._judgement(request)
+        except HTTPException as error:
+            if not is_form:
+                raise
+            words = error.detail
+        words = self._say(request, words)
+        return redirect_saying("/camera", words) if is_form else _json(PhotoDocument(words=words))
+
+    async def _judgement(self, request: Request) -> str:
+        session: PageSession = request.state.session
+        self._access.count_frame(session)
+        if self.desk.blocks(session):
+            raise HTTPException(409, self._busy_words)
+        _, content = await form_with_file(request)
+        try:
+            judged = await run_in_threadpool(self._phone.camera.photograph, content)
+        except FrameError as error:
+            raise HTTPException(422, as_sentence(str(error))) from error
+        except CameraError as error:
+            raise HTTPException(409, as_sentence(str(error))) from error
+        try:
+            async with asyncio.timeout(_JUDGED_S):
+                return await asyncio.wrap_future(judged)
+        except TimeoutError as error:
+            words = Phrase("The referee has not looked at the photo yet. Take another one later.")
+            raise HTTPException(504, words) from error
+
+    async def _decide(self, request: Request) -> Response:
+        """Let the owner stop the camera, or give it to the phone that asks."""
+        session: PageSession = request.state.session
+        match (await form_fields(request)).get("do", [""])[-1]:
+            case "stop":
+                self.desk.stop(session)
+                self._phone.camera.stop()
+            case "hand over":
+                self.desk.hand_over(session)
+        return RedirectResponse("/owner", 303)
+
+    @property
+    def _busy_words(self) -> str:
+        name = self.desk.filming
+        return (
+            Phrase("{name} is the camera, and was asked to hand over.", name)
+            if name
+            else Phrase("Another phone is the camera, and was asked to hand over.")
+        )
+
+    @property
+    def _asking_words(self) -> str:
+        name = self.desk.asking
+        if name is None:
+            return ""
+        return Phrase("{name} asks to be the camera.", name) if name else Phrase("Another phone asks to be the camera.")
+
+    def _say(self, request: Request, words: str) -> str:
+        return self._telling(language_of(request))(words)
+
+
+def _corners(polygons: Sequence[FloatArray]) -> tuple[Corners, ...]:
+    return tuple(tuple((round(float(x)), round(float(y))) for x, y in each) for each in polygons)
+
+
+def _json(document: Document) -> Response:
+    return Response(document.model_dump_json(), media_type="application/json")
