@@ -110,11 +110,7 @@ class PartReader:
         # hands and other things are also seen beside the places
         self._watched = {*layout.places, *map(surface_region, self._surfaces)}
         self._rolls = [(surface, rolls[surface.name]) for surface in layout.surfaces if surface.name in rolls]
-        self._tracker: TableTracker | LineTracker = (
-            TableTracker(camera, layout)
-            if layout.markers.centres_mm
-            else LineTracker(camera, layout, previous=previous)
-        )
+        self._tracker = self._new_tracker(previous)
         # a hand covers as many pixels over one of several sheets as over a whole board, so each sheet is searched at a
         # smaller scale; together they take as long as one board
         usual = HandSettings()
@@ -144,10 +140,20 @@ class PartReader:
         read = ", ".join(f"{name} by {type(reader).__name__}" for name, reader in readers.items())
         return f"{type(self._tracker).__name__} → {read}"
 
+    def _new_tracker(self, previous: Pose | None) -> TableTracker | LineTracker:
+        if self.layout.markers.centres_mm:
+            return TableTracker(self._camera, self.layout)
+        return LineTracker(self._camera, self.layout, previous=previous)
+
     @property
     def pose(self) -> Pose | None:
         """Where the part was in the last frame; ``None`` if it was not located."""
         return self._pose
+
+    def forget_pose(self) -> None:
+        """Look for it anew in the next frame, which may have been taken from elsewhere."""
+        self._tracker = self._new_tracker(self._pose)
+        self._pose = self._watcher = self._last = self._tracked = None
 
     def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
         """Read one frame of the camera's size; a frame without the surfaces gives no places.
@@ -496,6 +502,9 @@ class TableReader:
         attention = Attention.ALL if frame.is_still else self._attention
         if attention in {Attention.STILL, Attention.MOVING}:
             return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
+        if frame.is_still:
+            for part in self._parts:
+                part.forget_pose()
         if attention is Attention.ALL:
             self.invalidate_cache()
         return self._read_now(frame, shared)

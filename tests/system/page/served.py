@@ -36,11 +36,12 @@ from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service, carry_out_commands
-from referee.session.table_port import SnapshotHub, TablePort
+from referee.session.table_port import PhonePort, SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import PageOptions
 from referee.web.access import Role
 from referee.web.server import OpenPage, open_page
+from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
@@ -136,6 +137,7 @@ class Session:
             maintenance=maintenance(load_settings(None, environment={}, folder=self.journal.parent))(
                 lambda: ["The camera is back."], self.journal
             ),
+            phone=PhonePort(PhoneCamera(time.monotonic)),
         )
 
     def work(self, service: Service[Any, Any]) -> None:

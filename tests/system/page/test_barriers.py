@@ -18,6 +18,7 @@ VIEWS = (
     "/enter",
     "/new",
     "/owner",
+    "/camera",
     "/doctor",
     "/bug-report",
     "/ending",
