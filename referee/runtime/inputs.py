@@ -28,7 +28,7 @@ from referee.sensing.health import occupancy_coverage
 from referee.sensing.readers import NO_CAMERA, TickSource
 from referee.session.ports import Reader
 from referee.session.service import BlackFrames, FrameSource
-from referee.session.table_port import MaintenanceBuilder
+from referee.session.table_port import MaintenanceBuilder, PhonePort
 from referee.settings.conversions import table_options
 from referee.settings.kept_cameras import table_cameras
 from referee.settings.settings import PageOptions, Settings
@@ -147,7 +147,7 @@ def open_inputs(
     waiting: ServingWait,
     stack: ExitStack,
     say: Callable[[str], None],
-    phone: PhoneCamera | None = None,
+    phone: PhonePort | None = None,
 ) -> OpenedInputs:
     """Open the camera and sensors of the options, to be closed with ``stack``. Without a ``layout``, sensors only.
     Frames are waited for with ``waiting``; a page puts those of a ``phone`` in.
@@ -165,7 +165,7 @@ def open_inputs(
         return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
     cameras = table_cameras(options.settings, layout, options.source, say)
     seen = _picture_reader(options, cameras, layout, game, journal, say)
-    camera = stack.enter_context(_camera(options, journal, waiting, phone))
+    camera = stack.enter_context(_camera(options, journal, waiting, None if phone is None else phone.camera))
     sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(
         camera,

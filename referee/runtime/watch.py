@@ -173,8 +173,7 @@ def _referee(
         interrupts = Interrupts()
         waiting = ServingWait(commands, interrupts, lambda: carry_out_commands(service, commands))
         phone = PhonePort(PhoneCamera(time.monotonic, waiting)) if options.films_by_phone else None
-        camera = phone and phone.camera
-        inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark, camera)
+        inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark, phone)
         panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
         snapshots, newest = SnapshotHub(), NewestFrame()
         service = stack.enter_context(
@@ -241,7 +240,7 @@ def _referee(
                     commands,
                     buttons,
                     on_verdicts,
-                    alive=lambda: (interrupts.check(), supervisor.alive()),
+                    alive=_each(interrupts.check, supervisor.alive),
                     black=inputs.black,
                 ),
             )
@@ -255,6 +254,16 @@ def _referee(
             report.remark(joined((Phrase("Stopped."), goes_on if options.is_live else _STOPPED)))
         report.close()
     return 0 if service.belief and not journal.pending else 1
+
+
+def _each(*actions: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that does each of these."""
+
+    def act() -> None:
+        for action in actions:
+            action()
+
+    return act
 
 
 def _opponent(section: OpponentSection, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:

@@ -257,7 +257,10 @@ class EncryptedConnection(SSLProtocol):
 
     def __init__(self, connection: BoundedConnection, context: ssl.SSLContext, head_s: float) -> None:
         loop = asyncio.get_running_loop()
-        super().__init__(loop, connection, context, None, server_side=True, ssl_handshake_timeout=head_s)
+        # Nobody waits for the handshake, and its time limit may be a fraction, which the types don't know.
+        limit: Any = head_s
+        nobody: Any = None
+        super().__init__(loop, connection, context, nobody, server_side=True, ssl_handshake_timeout=limit)
         self._connection = connection
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -268,7 +271,7 @@ class EncryptedConnection(SSLProtocol):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Give the place back, also if no handshake was completed."""
-        super().connection_lost(exc)  # type: ignore[arg-type]
+        super().connection_lost(exc)
         self._connection.leave()
 
 

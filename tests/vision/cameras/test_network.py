@@ -53,10 +53,14 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def film() -> Iterator[type[Film]]:
-    kind = type("Film", (Film,), {"sends": threading.Event(), "ends": threading.Event(), "grey": 100})
-    kind.sends.set()
-    yield kind
-    kind.ends.set()
+    class Own(Film):
+        sends = threading.Event()
+        ends = threading.Event()
+        grey = 100
+
+    Own.sends.set()
+    yield Own
+    Own.ends.set()
 
 
 @pytest.fixture
