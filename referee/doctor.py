@@ -41,6 +41,7 @@ from vision.calibration import load_calibration
 from vision.cameras import shown_source
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras, usual_mains_hz
 from vision.cameras.network import ADDRESS_PATTERN
+from vision.cameras.phone import SPEC
 from vision.errors import CameraError, VisionError, WeightsError
 from vision.layout.table import TableLayout
 from vision.learned_cameras import LearnedCameras
@@ -218,6 +219,13 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
             yield Finding.ok("camera", Phrase("{spec}: the Pi's own, through Picamera2", spec))
         else:
             yield Finding.fault("camera", "the Pi's own needs Picamera2", "sudo apt install python3-picamera2")
+        return
+    if spec.strip() == SPEC:
+        if configuration.settings.page.address is None:
+            remedy = "set address under [page] to 0.0.0.0, or give --page-address 0.0.0.0"
+            yield Finding.note("camera", "a phone, but only this machine can open the page", remedy)
+        else:
+            yield Finding.ok("camera", "a phone that opens the page")
         return
     if ADDRESS_PATTERN.fullmatch(spec):
         yield Finding.ok("camera", Phrase("{address}: a camera in the network", shown_source(spec)))

@@ -188,6 +188,16 @@ def test_pictures_can_be_the_camera(tmp_path: Path) -> None:
     assert [finding.severity for finding in check_camera(gone, tmp_path)] == ["fault"]
 
 
+def test_a_phone_or_an_address_is_a_camera_and_no_password_is_told(tmp_path: Path) -> None:
+    (unreached,) = check_camera(configured(tmp_path, '[camera]\nsource = "phone"\n'), tmp_path)
+    assert (unreached.severity, "--page-address 0.0.0.0" in unreached.remedy) == ("note", True)
+    reached = configured(tmp_path, '[camera]\nsource = "phone"\n[page]\naddress = "0.0.0.0"\n')
+    assert [finding.severity for finding in check_camera(reached, tmp_path)] == ["ok"]
+    for source, severity in (("rtsp://me:secret@camera/x?pwd=secret", "ok"), ("ftp://me:secret@camera/x", "fault")):
+        (finding,) = check_camera(configured(tmp_path, f'[camera]\nsource = "{source}"\n'), tmp_path)
+        assert (finding.severity, "secret" in finding.message, "//camera" in finding.message) == (severity, False, True)
+
+
 def table_files(folder: Path) -> None:
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
     save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))

@@ -26,7 +26,7 @@ FREE_TEXTS = (
     "lights.wled_serial_port", "board.port", "board.serial_number", "board.pin_map", "sensors.map", "journal.path",
     "opponent.player", "mqtt.address", "mqtt.hall", "mqtt.user", "mqtt.password_file", "mqtt.ca_file",
     "mqtt.certificate_file", "mqtt.key_file", "mqtt.table", "mqtt.table_name", "mqtt.topic_prefix",
-    "mqtt.discovery_prefix",
+    "mqtt.discovery_prefix", "page.certificate", "page.certificate_key",
 )  # fmt: skip
 SECRET = st.text("abcdefghkmnpqrstuvwxyz", min_size=8, max_size=16).map(lambda text: f"q{text}q")
 

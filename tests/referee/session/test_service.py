@@ -220,6 +220,28 @@ def test_every_still_picture_gets_a_verdict(table: Any, start: Any) -> None:
     assert kinds_of(on.show(after, 0.1)) == [VerdictKind.ACCEPTED]
 
 
+def test_a_photo_within_a_film_is_judged_at_once_and_one_that_hides_the_table_changes_nothing(
+    table: Any, start: Any
+) -> None:
+    on = table(rest_s=60.0)
+    on.service.start()
+
+    def photo(appearance: Any, **extra: Any) -> Any:
+        frame = replace(on.frame(), is_still=True)
+        on.reader.following = replace(
+            on.make_reading(appearance, **extra), sequence=frame.sequence, time_s=frame.time_s
+        )
+        return on.service.step(frame)
+
+    assert kinds_of(photo(start)) == [VerdictKind.SET_UP]
+    assert kinds_of(photo(start)) == [VerdictKind.UNCHANGED]
+    _, after = on.play(start="c1", top="hoops")
+    assert photo(after, hindrances=(Hindrance(HindranceKind.NOT_LOCATED, "no marker is seen"),)) == []
+    assert kinds_of(photo(after)) == [VerdictKind.ACCEPTED]
+    # a film of the same table says nothing new
+    assert kinds_of(on.show(after, 2)) == []
+
+
 def commands() -> CommandQueue:
     return CommandQueue(lambda: 0.0)
 

@@ -86,6 +86,14 @@ def test_flags_outrank_the_environment_which_outranks_the_file(folder: Path) -> 
     assert sources["camera.source"] == "default"
 
 
+def test_a_cameras_password_is_not_listed(folder: Path) -> None:
+    configuration = load_text(folder, '[camera]\nsource = "http://me:secret@camera:81/film?pwd=secret"\n')
+    assert configuration.settings.camera.source.count("secret") == 2
+    values = {name: value for name, value, _ in configuration.rows()}
+    assert values["camera.source"] == '"http://camera:81"'
+    assert "secret" not in str(values)
+
+
 def test_the_judge_takes_every_margin_that_the_settings_take(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"turn.margin is 2; expected a number above 2, up to 100"):
         load_text(folder, "[turn]\nmargin = 2\n")

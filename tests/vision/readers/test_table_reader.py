@@ -18,8 +18,10 @@ from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import project
 from vision.layout.pieces import BlockPieces
+from vision.locating.markers import MarkerDetector
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import Attention
+from vision.opencv import as_grey
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
@@ -248,6 +250,54 @@ def test_a_steady_table_is_not_searched_for_again_until_something_moves(monkeypa
     assert {place: seen.best[0] for place, seen in reading.places.items()} == {
         place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places
     }
+
+
+def test_a_still_may_be_taken_from_elsewhere_and_is_read_at_once() -> None:
+    name = "game-000.jpg"
+    camera, image = photoreal.camera(name), photoreal.picture(name)
+    reader = table_reader(camera, photoreal.LAYOUT, photoreal.looks(), attention=Attention.STILL)
+    empty: Image = np.full_like(image, 120)
+    for number, picture in enumerate((image, shifted(image, 40.0), empty, image)):
+        reading = reader.read(Frame(picture, number / 10, number, is_still=True))
+        if picture is empty:
+            assert reading.hindered_by(HindranceKind.NOT_LOCATED)
+            assert reader.sight(picture, reading).parts == ()
+            continue
+        assert {place: seen.best[0] for place, seen in reading.places.items()} == {
+            place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places
+        }
+
+
+def test_a_sight_tells_where_the_table_its_markers_and_what_hides_them_are() -> None:
+    name = "012.jpg"
+    camera, image = photoreal.camera(name), photoreal.picture(name)
+    reader = table_reader(camera, photoreal.LAYOUT, photoreal.looks())
+    reading = reader.read(Frame(image, 0.0, 0))
+    sight = reader.sight(image, reading)
+    (outline,), (height, width) = sight.parts, image.shape[:2]
+    assert sight.size_px == (width, height)
+    assert ((outline > -20) & (outline < (width + 20, height + 20))).all()
+    assert len(sight.hidden) == len(reading.hidden) > 2
+    inside = cv2.boundingRect(outline.astype(np.float32))
+    for place in sight.hidden:
+        x, y = place.mean(axis=0)
+        assert inside[0] <= x <= inside[0] + inside[2]
+        assert inside[1] <= y <= inside[1] + inside[3]
+
+
+def test_of_a_table_that_is_not_found_the_markers_that_are_seen_help_to_aim() -> None:
+    name = "game-000.jpg"
+    image = photoreal.picture(name)
+    found = MarkerDetector(photoreal.LAYOUT.markers.dictionary).quick(as_grey(image))[0]
+    left, top, width, height = cv2.boundingRect(found.corners_px.astype(np.float32))
+    window = np.s_[top - height : top + 2 * height, left - width : left + 2 * width]
+    alone: Image = np.full_like(image, 120)
+    alone[window] = image[window]
+    reader = table_reader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
+    sight = reader.sight(alone, reader.read(Frame(alone, 0.0, 0)))
+    assert sight.parts == ()
+    (marker,) = sight.markers
+    assert np.abs(marker - found.corners_px).max() < 1
 
 
 # Objects and print on the board are not taken for blocks, nor blocks for the board.
