@@ -222,8 +222,11 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
         return
     if spec.strip() == SPEC:
         if configuration.settings.page.address is None:
-            remedy = "set address under [page] to 0.0.0.0, or give --page-address 0.0.0.0"
-            yield Finding.note("camera", "a phone, but only this machine can open the page", remedy)
+            yield Finding.note(
+                "camera",
+                "a phone, but only this machine can open the page",
+                "set address under [page] to 0.0.0.0, or give --page-address 0.0.0.0",
+            )
         else:
             yield Finding.ok("camera", "a phone that opens the page")
         return
