@@ -225,6 +225,12 @@ class TablePort:
     others: OtherSettings | None = None
     phone: PhonePort | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        newest = self.snapshots.newest
+        return newest is not None and newest.snapshot.outcome is not None
+
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.
 

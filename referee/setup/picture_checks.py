@@ -13,7 +13,7 @@ from common.findings import Finding, Severity
 from common.phrases import Phrase
 from referee.settings.settings import CameraSection
 from referee.setup.table_setup import FoundCamera, Point
-from vision.cameras import Camera, open_camera
+from vision.cameras import Camera, PhoneCamera, open_camera
 from vision.cameras.live import ids_of, usb_cameras
 from vision.clarity import REMEDIES, Clarity
 from vision.drawing import draw, grid_lines, write_text
@@ -259,7 +259,7 @@ class SharedCamera:
     """Takes pictures for any thread, one call at a time.
 
     Size and rate of the pictures are those of the ``settings``, if the camera can deliver them. ``patience_s`` is the
-    longest wait for one picture.
+    longest wait for one picture; a page puts the pictures of a ``phone`` in.
     """
 
     def __init__(
@@ -267,10 +267,11 @@ class SharedCamera:
         settings: CameraSection | None = None,
         *,
         patience_s: float = _READ_TIMEOUT_S,
+        phone: PhoneCamera | None = None,
     ) -> None:
         self._settings = settings or CameraSection()
         self._stack = ExitStack()
-        self._patience_s = patience_s
+        self._patience_s, self._phone = patience_s, phone
         self._camera: Camera | None = None
         self._source = ""
         self._last: Frame | None = None
@@ -307,7 +308,7 @@ class SharedCamera:
             self._stack.close()
             self._camera = self._last = None
             asked = self._settings
-            opened = open_camera(source, **asked.requested)
+            opened = open_camera(source, phone=self._phone, **asked.requested)
             self._camera, self._source = self._stack.enter_context(opened), source
         return self._camera
 

@@ -6,8 +6,9 @@ nothing else. One phone films at a time; another one has to ask. Nothing that it
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -16,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from common.phrases import Phrase, as_sentence
 from referee.languages import Say
-from referee.session.table_port import PhonePort, TablePort
+from referee.session.table_port import PhonePort
 from referee.web.access import Access, PageSession, Role
 from referee.web.documents import Document
 from referee.web.guard import (
@@ -161,17 +162,23 @@ class Desk:
 
 
 class CameraPage:
-    """The page of the camera's phone. ``telling`` returns the function that translates a sentence into a language."""
+    """The page of the camera's phone, of whatever site the phone films for.
+
+    ``words`` are what the site's template around each page needs. ``telling`` returns the function that translates a
+    sentence into a language. ``is_over`` tells whether fewer pictures will do.
+    """
 
     def __init__(
         self,
-        port: TablePort,
         phone: PhonePort,
         access: Access,
+        words: Mapping[str, Any],
         telling: Callable[[str], Say],
+        is_over: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._port, self._phone, self._access, self._telling = port, phone, access, telling
+        self._phone, self._access, self._words, self._telling = phone, access, words, telling
+        self._is_over = is_over
         self.desk = Desk(clock)
 
     def routes(self) -> Sequence[Guarded]:
@@ -186,7 +193,7 @@ class CameraPage:
     async def _page(self, request: Request) -> Response:
         opened = getattr(request.app.state, "opened", None)
         words = {
-            "game": self._port.game,
+            **self._words,
             "encrypted": "" if opened is None else opened.encrypted,
             "fingerprint": "" if opened is None else opened.fingerprint[: len("d4:4c:11:22")],
         }
@@ -217,15 +224,13 @@ class CameraPage:
         return _json(self._answer(request))
 
     def _answer(self, request: Request) -> FrameDocument:
-        newest = self._port.snapshots.newest
-        is_over = newest is not None and newest.snapshot.outcome is not None
         sight, hindered = self._phone.sight, self._phone.hindered
         words: str = hindered or Phrase("The referee sees the table.")
         if sight is None:
             words = Phrase("The referee looks for the table.")
         return FrameDocument(
             films=True,
-            every_ms=_IDLE_MS if is_over else _WATCHING_MS,
+            every_ms=_IDLE_MS if self._is_over() else _WATCHING_MS,
             sees=sight is not None and bool(sight.parts) and not hindered,
             words=self._say(request, words),
             size=(0, 0) if sight is None else sight.size_px,

@@ -90,7 +90,9 @@ def create_app(port: TablePort, access: Access) -> Starlette:
     services = PageServices.of(port, access)
     access.player_of = services.documents.player_of
     telling = services.documents.telling
-    camera = None if port.phone is None else CameraPage(port, port.phone, access, telling)
+    camera = None
+    if port.phone is not None:
+        camera = CameraPage(port.phone, access, {"game": port.game}, telling, lambda: port.is_over)
     return create_guarded_app(
         [
             *(() if camera is None else camera.routes()),
