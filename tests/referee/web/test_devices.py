@@ -50,7 +50,7 @@ from tests.commands import runner_in
 from tests.guard import GUARD_S
 from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
-from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of
+from tests.referee.web.page_table import CAMERA_CODE, CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of
 
 
 def listed(path: Path | None = None, now_s: float = 0.0) -> PairedDevices:
@@ -387,8 +387,9 @@ def test_the_owner_shows_codes_to_play_and_to_look_but_never_ones_own() -> None:
     client = client_of(port_of(), access_of(HOUSE))
     paired(client, Role.OWN)
     page = client.get("/owner").text
-    shown = {role for role, code in CODES.items() if f"{code[:4]} {code[4:]}" in page}
-    assert shown == {*CODES} - {Role.OWN}
+    codes = {**CODES, "camera": CAMERA_CODE}
+    shown = {role for role, code in codes.items() if f"{code[:4]} {code[4:]}" in page}
+    assert shown == {*codes} - {Role.OWN}
     assert page.partition("<main")[2].count("<svg") == len(shown)
     at_the_machine = client_of(port_of())
     assert "Only this machine" in at_the_machine.get("/owner").text
