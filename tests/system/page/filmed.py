@@ -88,7 +88,7 @@ class Refereed:
             stdout=self._said,
             stderr=subprocess.STDOUT,
         )
-        self.camera_code, self.play_code, self.own_code = self._codes()
+        self.camera_code = self.play_code = self.own_code = ""
 
     @property
     def said(self) -> str:
@@ -108,13 +108,15 @@ class Refereed:
             time.sleep(0.2)
         return found
 
-    def _codes(self) -> list[str]:
+    def wait_for_codes(self) -> None:
+        """Wait until its page is open, and read the codes that pair a device."""
         codes = self.journal.with_name(f"{self.journal.name}.page-codes")
-        deadline_s = time.monotonic() + ANSWER_S
+        deadline_s = time.monotonic() + 3 * ANSWER_S
         while not codes.exists() and time.monotonic() < deadline_s and self._process.poll() is None:
             time.sleep(0.1)
         assert codes.exists(), self.said
-        return re.findall(r"\d{4} \d{4}", codes.read_text(encoding="utf-8"))
+        found = re.findall(r"\d{4} \d{4}", codes.read_text(encoding="utf-8"))
+        self.camera_code, self.play_code, self.own_code = found
 
     def close(self) -> None:
         """Stop it."""
@@ -128,6 +130,7 @@ def refereed(film: TableFilm, folder: Path, *more: str) -> Iterator[Refereed]:
     """Referee a filmed game inside the context."""
     running = Refereed(film, folder, *more)
     try:
+        running.wait_for_codes()
         yield running
     finally:
         running.close()
