@@ -109,4 +109,4 @@ def _made(
 
 
 def _fingerprint(certificate: x509.Certificate) -> str:
-    return certificate.fingerprint(hashes.SHA256()).hex(":")
+    return str(certificate.fingerprint(hashes.SHA256()).hex(":"))
