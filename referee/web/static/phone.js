@@ -88,12 +88,14 @@ function show(answer) {
   asks.querySelector("span").textContent = answer.asking;
 }
 
-async function sendOne(path) {
+async function sendOne(path, mine) {
   const taken = performance.now();
   const picture = await frame();
   const age = Math.round(performance.now() - taken);
   const reply = await send(path, picture, { "Content-Type": "image/jpeg", "X-Age-Ms": String(age) });
   const answer = await reply.json();
+  // It was stopped meanwhile.
+  if (stream !== mine) return RETRY_MS;
   if (!reply.ok) {
     complain(answer.words);
     // Another device was paired, or this one no longer is.
@@ -113,7 +115,7 @@ async function film(mine) {
     let every = RETRY_MS;
     if (!document.hidden && video.readyState >= video.HAVE_CURRENT_DATA) {
       try {
-        every = await sendOne(path);
+        every = await sendOne(path, mine);
         path = "/frame";
       } catch (error) {
         if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
