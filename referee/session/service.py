@@ -456,10 +456,11 @@ class Service(Generic[StateT, TurnT]):
         """
         if not self.belief:
             raise CorrectionError("the board is not set up yet; say what stands where instead")
-        entries.check_places(self._game, self.belief[0], command.places)
+        places = tuple(dict.fromkeys(command.places))
+        entries.check_places(self._game, self.belief[0], places)
         looks = entries.looks_told(self._game, self.belief[0], command)
-        self._belief = self._belief.with_places_confirmed(command.places, looks)
-        event = events.overrule_event(command.places, looks, command.by, self._announcer.time_s)
+        self._belief = self._belief.with_places_confirmed(places, looks)
+        event = events.overrule_event(places, looks, command.by, self._announcer.time_s)
         self._log.append(event)
         if looks and self._view.was_declared:
             self._view.press_waits = True

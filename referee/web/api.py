@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from common.json_files import parse_json
 from common.phrases import Phrase, capitalized
 from engine.errors import IllegalTurnError
+from referee.commands.entries import may_play
 from referee.commands.values import COMMANDS, Role
 from referee.errors import PageError
 from referee.languages import Say, sentences
@@ -358,8 +359,10 @@ class Api:
             document = await run_in_threadpool(tapped_document, self._port.game, snapshot, taps, say)
         except IllegalTurnError as error:
             raise HTTPException(422, say(str(error))) from error
-        own = request.state.session.speaks_for
-        if own is not None and self._port.game.has_sheets:
+        own, game = request.state.session.speaks_for, self._port.game
+        if own is not None and not any(may_play(game, state, own) for state in snapshot.states):
+            document = TappedDocument(event_number=document.event_number, taps=document.taps)
+        elif own is not None and game.has_sheets:
             squares = tuple(place for place in document.squares if place.startswith(f"{own}."))
             document = document.model_copy(update={"squares": squares})
         return _json(document)

@@ -63,9 +63,9 @@ class TappedDocument(Document):
 
     event_number: int
     taps: tuple[str, ...]
-    squares: tuple[str, ...]
-    choices: tuple[ChoiceDocument, ...]
-    turn: TappedTurnDocument | None
+    squares: tuple[str, ...] = ()
+    choices: tuple[ChoiceDocument, ...] = ()
+    turn: TappedTurnDocument | None = None
 
 
 class DieDocument(Document):

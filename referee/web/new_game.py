@@ -104,7 +104,13 @@ class NewGamePage:
         choice = await run_in_threadpool(self._chosen, fields.get("game", [""])[-1])
         evenings = await run_in_threadpool(self._evenings, choice.game)
         command = command_of(choice.game, choice.options, evenings, fields)
-        ends = self._goes_on(self._newest(request))
+        # A game that is not played here is refused, and no other one begun.
+        command["game"] = fields.get("game", [choice.game.name])[-1]
+        newest = self._newest(request)
+        ends, number = self._goes_on(newest), str(newest.game.number)
+        if fields.get("after", [number]) != [number]:
+            # Another game was begun since the form was shown; only a repetition of what began it is answered.
+            command["seen"] = 0
         if ends and fields.get("ends") != [ends]:
             words = translations(language_of(request)).gettext("A game is being played now. Begin ends it.")
             return await self._page(request, fields, words, status=409)

@@ -315,7 +315,7 @@ def test_a_correction_can_be_the_set_up_and_the_end(table: Any, start: Any) -> N
 def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.AMBIGUOUS in kinds_of(on.show(ghost, 2))
-    assert on.tell(Overrule(("g4",), "Ann")) == Reply("On a person's word, taken to be correct: g4.")
+    assert on.tell(Overrule(("g4", "g4"), "Ann")) == Reply("On a person's word, taken to be correct: g4.")
     on.show(ghost, 2)
     _, after = on.play(start="c1", top="hoops")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))

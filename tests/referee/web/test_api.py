@@ -673,6 +673,17 @@ def test_nothing_can_be_tapped_once_the_game_is_over() -> None:
     assert client_of(port).get("/api/tapped").json()["squares"] == []
 
 
+def test_a_players_phone_is_offered_no_squares_in_anothers_turn() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    client = client_of(port, access_of(HOUSE))
+    headers = {"X-CSRF-Token": paired(client, Role.PLAY)}
+    for player, taps, may in (("white", "", False), ("white", "a1,a2", False), ("black", "", True)):
+        assert client.post("/api/session", json={"player": player}, headers=headers).status_code == 200
+        offered = client.get("/api/tapped", params={"taps": taps}).json()
+        assert bool(offered["squares"] or offered["choices"] or offered["turn"]) is may
+
+
 def test_an_unknown_symbol_is_asked_for_in_words() -> None:
     port = port_of("deblockle")
     port.snapshots(snapshot_of(port.game))

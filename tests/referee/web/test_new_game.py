@@ -284,7 +284,10 @@ def test_a_page_that_knows_of_no_game_ends_none() -> None:
         assert 'value="Anna"' in refused.text
         assert 'name="ends" value="1"' in refused.text
         assert send(client, player=["Anna", "Ben"], ends="1").status_code == 303
+        # What is not played here is refused by the session; it never begins the game that is.
+        send(client, game="nosuch", ends="1")
     assert told[0].players == {"black": "Anna", "white": "Ben"}
+    assert [command.game for command in told] == ["diaballik", "nosuch"]
 
 
 def test_what_ends_a_game_counts_for_the_table_that_the_page_shows(tmp_path: Path) -> None:

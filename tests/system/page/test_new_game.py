@@ -68,6 +68,25 @@ def test_rules_are_kept_under_a_name_and_chosen_again(diaballik: Any, visit: Any
     assert begun(running).wanted == wanted
 
 
+def test_a_game_that_another_phone_has_just_begun_is_not_replaced_unseen(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    first, second = (visit(f"{address}/new", viewport=PHONE) for _ in range(2))
+    first.get_by_label("Black", exact=True).fill("Anna")
+    # Pressed twice, it begins one game.
+    form = first.evaluate("new URLSearchParams(new FormData(document.forms.new)).toString()")
+    for _ in range(2):
+        sent = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert first.request.post(f"{address}/new", data=form, headers=sent, max_redirects=0).status == 303
+    second.get_by_label("Black", exact=True).fill("Clara")
+    second.get_by_role("button", name="Begin", exact=True).click()
+    expect(second.get_by_role("alert").filter(has_text="The table has changed meanwhile")).to_be_in_viewport()
+    expect(second.get_by_label("Black", exact=True)).to_have_value("Clara")
+    assert begun(running).names == {"black": "Anna"}
+    second.get_by_role("button", name="Begin", exact=True).click()
+    second.wait_for_selector("#next")
+    assert begun(running).names == {"black": "Clara"}
+
+
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_refused_form_keeps_what_was_typed(has_scripts: bool, diaballik: Any, visit: Any) -> None:
     _, address = diaballik
