@@ -27,7 +27,8 @@ class PrintedSheet:
     """One player's sheet. ``closed`` names squares that are never filled.
 
     ``line_boxes`` has the text at the right of each row, the lowest row first; ``red_line`` is the number of rows below
-    the line that must not be crossed, or ``None``.
+    the line that must not be crossed, or ``None``. ``tiles`` has the shapes on both sides of each tile that the players
+    share.
     """
 
     columns: int
@@ -36,6 +37,7 @@ class PrintedSheet:
     closed: tuple[str, ...] = ()
     line_boxes: tuple[str, ...] = ()
     red_line: int | None = None
+    tiles: tuple[tuple[Box, ...], ...] = ()
 
 
 CROSSED, CIRCLED = "x", "o"

@@ -220,7 +220,7 @@ def print_command() -> None:
 
 
 @print_command.command(cls=ExampleCommand)
-@click.option("--layout", type=cli.READABLE_FILE, help="The measured table.  [default: as in the settings]")
+@click.option("--layout", type=cli.LAYOUT_FILE, help="The measured table.  [default: as in the settings]")
 @cli.paper_option
 @_OUT
 @click.pass_obj
@@ -255,7 +255,7 @@ def markers(context: cli.CommandContext, layout: Path | None, paper: str, out: P
 
 @print_command.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="GAME", type=cli.GAME)
-@click.option("--layout", type=cli.READABLE_FILE, help="The measured table.  [default: the game's own]")
+@click.option("--layout", type=cli.LAYOUT_FILE, help="The measured table.  [default: the game's own]")
 @cli.paper_option
 @_OUT
 def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
@@ -273,6 +273,44 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     pages = plan_board(layout_for(game.name, layout), game.title, paper)
     write_pdf(pages, out, title=f"{game.title}: board")
     click.echo(f"{counted(len(pages), 'page')} in {out}. Print at 100 %, cut along the thin lines and glue the pages.")
+
+
+def _kit_file(context: click.Context, _option: click.Parameter, given: Path | None) -> Path | None:
+    """Return the PDF to write, ``None`` with ``--look``; click parses what was given before what was not."""
+    if context.params.get("look"):
+        return None
+    return given or Path(f"{context.params.get('game_name')}-kit.pdf")
+
+
+@print_command.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="GAME", type=cli.GAME)
+@click.option("--players", type=cli.WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
+@cli.paper_option
+@click.option("--look", is_flag=True, is_eager=True, help="Say what to use instead of paper pieces, and print nothing.")
+@click.option("--out", type=cli.OUTPUT_FILE, callback=_kit_file, help="The PDF to write.  [default: GAME-kit.pdf]")
+def kit(game_name: str, players: int | None, paper: str, look: bool, out: Path | None) -> None:  # noqa: ARG001
+    """Print a whole game of paper: board or sheets, pieces and dice, with a drawing of what goes where.
+
+    Nothing has to be measured: watch it with `--layout kit`.
+
+    Examples:
+      ./run tools print kit diaballik
+      ./run tools print kit number-drop --players 3 --paper letter --out kit.pdf
+      ./run tools print kit blockade --look
+    """
+    from referee.rendering.kit.instead import instead_of_paper
+    from referee.rendering.kit.pages import plan_kit
+    from referee.rendering.printed_sheets import write_pdf
+
+    game = registry.load(game_name)
+    if out is None:
+        for line in instead_of_paper(game.name):
+            cli.say(line)
+        return
+    options = {} if players is None else cli.parse_options(game, [f"players={players}"])
+    pages = plan_kit(game, paper, options)
+    write_pdf(pages, out, title=f"{game.title}: a kit of paper")
+    click.echo(f"{counted(len(pages), 'page')} in {out}. Print at 100 %; the first page says how to go on.")
 
 
 @print_command.command(cls=ExampleCommand)
@@ -297,7 +335,7 @@ def charuco(board: str, paper: str, out: Path) -> None:
 @click.argument("game_name", metavar="GAME", type=cli.GAME)
 @click.option("--players", type=cli.WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
 @cli.rule_option
-@click.option("--layout", type=cli.READABLE_FILE, help="The measured sheet.  [default: as in the settings]")
+@click.option("--layout", type=cli.LAYOUT_FILE, help="The measured sheet.  [default: as in the settings]")
 @cli.paper_option
 @_OUT
 @click.pass_obj

@@ -359,6 +359,20 @@ GAME = GameName()
 READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 """A file that must exist."""
 
+
+class _LayoutFile(click.Path):
+    """A layout file that must exist, or ``kit``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises BadParameter."""
+        return Path(_KIT) if value == _KIT else super().convert(value, param, ctx)
+
+
+_KIT = "kit"
+"""The name of ``vision.layout.kit``, repeated here so that ``referee --help`` doesn't load it."""
+LAYOUT_FILE = _LayoutFile(path_type=Path, dir_okay=False, exists=True)
+"""A layout file, or ``kit`` for the game's paper kit."""
+
 JOURNAL_FILE = click.Path(path_type=Path, dir_okay=False)
 """A journal to write, which may not exist yet. Its events are added to, so nothing is asked."""
 
@@ -463,9 +477,9 @@ paper_option = click.option(
     "--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on."
 )
 _CALIBRATION_HELP = "What `./run hardware calibrate` wrote for this camera."
-_LAYOUT_HELP = "The measured table.  [default: the layout that comes with the game]"
+_LAYOUT_HELP = "The measured table, or kit for the paper kit.  [default: the layout that comes with the game]"
 calibration_option = click.option("--calibration", type=READABLE_FILE, help=_CALIBRATION_HELP)
-layout_option = click.option("--layout", type=READABLE_FILE, help=_LAYOUT_HELP)
+layout_option = click.option("--layout", type=LAYOUT_FILE, help=_LAYOUT_HELP)
 markers_option = setting_option(
     "--markers",
     setting="table.markers",
@@ -543,12 +557,12 @@ def opponent_options(command: Command) -> Command:
 def input_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
     command = markers_option(command)
-    for name, setting, what in (
-        ("--looks", "table.looks", "What `./run pieces enrol` learned of the pieces."),
-        ("--layout", "table.layout", _LAYOUT_HELP),
-        ("--calibration", "camera.calibration", _CALIBRATION_HELP),
+    for name, setting, kind, what in (
+        ("--looks", "table.looks", READABLE_FILE, "What `./run pieces enrol` learned of the pieces."),
+        ("--layout", "table.layout", LAYOUT_FILE, _LAYOUT_HELP),
+        ("--calibration", "camera.calibration", READABLE_FILE, _CALIBRATION_HELP),
     ):
-        command = setting_option(name, setting=setting, type=READABLE_FILE, help=what)(command)
+        command = setting_option(name, setting=setting, type=kind, help=what)(command)
     return command
 
 

@@ -120,7 +120,8 @@ class ExampleCommand(click.Command):
                 ctx.fail(self._too_much(ctx, rest))
             with augment_usage_errors(ctx):
                 cli.refuse_overwriting(
-                    self._files(ctx, cli.OUTPUT_FILE, cli.JOURNAL_FILE), self._files(ctx, cli.READABLE_FILE)
+                    self._files(ctx, cli.OUTPUT_FILE, cli.JOURNAL_FILE),
+                    self._files(ctx, cli.READABLE_FILE, cli.LAYOUT_FILE),
                 )
                 if self._has_output:
                     force = ctx.params.pop("force")

@@ -32,7 +32,7 @@ from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
 from referee.settings.conversions import table_options
 from referee.settings.kept_cameras import camera_of
 from referee.settings.settings import Settings
-from referee.settings.table_layout import game_of_layout, layout_for, layout_for_camera, with_rules
+from referee.settings.table_layout import game_of_layout, is_kit, layout_for, layout_for_camera, with_rules
 from vision import errors
 from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
@@ -291,7 +291,7 @@ def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
     Raises LayoutError for a given layout that names no game, unless sheets of the game in the settings are read.
     """
     own = _own_sheet(settings)
-    if layout is None:
+    if layout is None or is_kit(layout):  # a kit's sheets are the game's own
         others = [default_layout(game) for game in games_with_layouts() if own is None or game != own.game]
         return others if own is None else [own, *others]
     given = load_layout(layout)

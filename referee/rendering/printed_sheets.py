@@ -10,8 +10,10 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import cv2
 import numpy as np
@@ -70,6 +72,27 @@ class DrawnLine:
     colour: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+Point = tuple[float, float]
+"""A point in millimetres, x to the right and y up."""
+Contour = tuple[Point, ...]
+"""The corners of a polygon."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Polygons on a page, in millimetres, filled at once: where an even number of them lie, nothing is filled.
+
+    ``fill`` and ``stroke`` are red, green, blue from 0 to 1, or ``None``. ``dash_mm`` is the length of dashes and of
+    the gaps between them, 0 for whole lines.
+    """
+
+    contours: tuple[Contour, ...]
+    fill: tuple[float, float, float] | None = None
+    stroke: tuple[float, float, float] | None = None
+    width_mm: float = 0.2
+    dash_mm: float = 0.0
+
+
 @dataclass(frozen=True)
 class Label:
     """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points.
@@ -88,7 +111,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: black shapes (each a set of rectangles filled at once), cut lines, a ruler, texts.
+    """One page: figures, over them black shapes (each a set of rectangles filled at once), cut lines, a ruler, texts.
 
     ``lines`` are printed to be written on, over the grey of ``shaded``.
     """
@@ -101,6 +124,7 @@ class Page:
     labels: tuple[Label, ...] = ()
     lines: tuple[DrawnLine, ...] = ()
     shaded: tuple[Rectangle, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
 
 def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
@@ -315,6 +339,9 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
         canvas.setFillGray(_SHADE)
         for rectangle in page.shaded:
             canvas.rect(*map(_points, astuple(rectangle)), stroke=0, fill=1)
+        for figure in page.figures:
+            _draw_figure(canvas, figure)
+        canvas.setDash()
         canvas.setFillGray(0)
         for shape in page.shapes:
             # one path per shape: rectangles filled one by one show hairlines where they meet
@@ -337,6 +364,25 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
             draw(_points(label.x_mm), _points(label.y_mm), label.text)
         canvas.showPage()
     write_durably(path, canvas.getpdfdata())
+
+
+def _draw_figure(canvas: Any, figure: Figure) -> None:
+    canvas.setLineWidth(_points(figure.width_mm))
+    canvas.setLineJoin(1)
+    canvas.setDash(*([_points(figure.dash_mm)] if figure.dash_mm else []))
+    if figure.fill is not None:
+        canvas.setFillColorRGB(*figure.fill)
+    if figure.stroke is not None:
+        canvas.setStrokeColorRGB(*figure.stroke)
+    outline = canvas.beginPath()
+    for first, *others in figure.contours:
+        outline.moveTo(*map(_points, first))
+        for corner in others:
+            outline.lineTo(*map(_points, corner))
+        if len(others) > 1:
+            outline.close()
+    # fill mode 0 is the even-odd rule
+    canvas.drawPath(outline, stroke=figure.stroke is not None, fill=figure.fill is not None, fillMode=0)
 
 
 def _points(length_mm: float) -> float:
@@ -367,42 +413,81 @@ class _Drawing:
     lines: list[DrawnLine] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     points: list[tuple[float, float]] = field(default_factory=list)
+    tints: list[tuple[Rectangle, tuple[float, float, float]]] = field(default_factory=list)
 
     def line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         self.lines.append(DrawnLine(start, end, _GRID_LINE_MM))
         self.points += (start, end)
 
 
-def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
-    """Plan the pages of a board with its markers, left to right, the far row first.
+STRIP_MM = 16.0
+"""Height of the strip at the foot of a page with its ruler and, to the right of it, a few lines of words."""
+GLUE_MM = 10.0
+"""Width of the strip of one page that goes below the next one."""
+WHITE = (1.0, 1.0, 1.0)
 
-    The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError for an unknown paper.
+
+def plan_board(
+    layout: TableLayout, title: str, paper: str, squares: tuple[float, float, float] = WHITE
+) -> tuple[Page, ...]:
+    """Plan the pages of a board with its markers, left to right, the far row first; ``squares`` is their colour.
+
+    A page has a strip to glue wherever another joins it at its right or near side. The seams follow the board's lines
+    if the pages are large enough. The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError
+    for an unknown paper.
     """
-    drawing = _draw_layout(layout)
-    left = min(x for x, _ in drawing.points) - _RIM_MM
-    top = max(y for _, y in drawing.points) + _RIM_MM
-    width = max(x for x, _ in drawing.points) + _RIM_MM - left
-    depth = top - (min(y for _, y in drawing.points) - _RIM_MM)
+    drawing = _draw_layout(layout, squares)
+    xs, ys = ([point[axis] for point in drawing.points] for axis in (0, 1))
+    left, right, near, far = min(xs) - _RIM_MM, max(xs) + _RIM_MM, min(ys) - _RIM_MM, max(ys) + _RIM_MM
+    along = sorted({line.start_mm[0] for line in drawing.lines if line.start_mm[0] == line.end_mm[0]})
+    # downwards, as the pages follow each other
+    down = sorted({-line.start_mm[1] for line in drawing.lines if line.start_mm[1] == line.end_mm[1]})
 
-    def counts(size: tuple[float, float]) -> tuple[int, int]:
-        room = size[0] - 2 * MARGIN_MM, size[1] - 2 * MARGIN_MM - RULER_HEIGHT_MM
-        return math.ceil(width / room[0]), math.ceil(depth / room[1])
+    def seams(size: tuple[float, float]) -> tuple[list[float], list[float]]:
+        room_mm, depth_mm = size[0] - 2 * MARGIN_MM, size[1] - 2 * MARGIN_MM - STRIP_MM
+        return _seams(left, right, room_mm, along), _seams(-far, -near, depth_mm, down)
 
-    size = min((paper_mm(paper), paper_mm(paper)[::-1]), key=lambda each: math.prod(counts(each)))
-    columns, rows = counts(size)
-    window = Rectangle(left, top, width / columns, depth / rows)
+    size = min((paper_mm(paper), paper_mm(paper)[::-1]), key=lambda each: math.prod(map(len, seams(each))))
+    across, downwards = seams(size)
+    columns, rows = len(across) - 1, len(downwards) - 1
     pages = []
-    for row in range(rows):
-        for column in range(columns):
-            number = f"{title}: page {row * columns + column + 1} of {rows * columns}"
-            where = f"row {row + 1} of {rows} from the far side, column {column + 1} of {columns}"
-            cut = replace(window, x_mm=left + column * window.width_mm, y_mm=top - (row + 1) * window.height_mm)
-            words = (f"{number}, {where}. Cut along the thin line and glue the pages edge to edge.", INSTRUCTIONS[0])
-            pages.append(_page(drawing, cut, size, words))
+    for row, (top, bottom) in enumerate(pairwise(downwards)):
+        for column, (start, end) in enumerate(pairwise(across)):
+            number = row * columns + column + 1
+            window = Rectangle(start, -bottom, end - start, bottom - top)
+            joined_to = ([number + 1] if column + 1 < columns else []) + ([number + columns] if row + 1 < rows else [])
+            words = (
+                f"{title}, part {number} of {rows * columns}: {_WHERE[row > 0, row + 1 == rows]}, "
+                f"{_SIDE[column > 0, column + 1 == columns]}",
+                "Cut along the outer line. Print at 100 %.",
+                f"Glue part {' and '.join(map(str, joined_to))} onto the grey strip." if joined_to else "",
+            )
+            pages.append(_page(drawing, window, size, words, right=column + 1 < columns, below=row + 1 < rows))
     return tuple(pages)
 
 
-def _draw_layout(layout: TableLayout) -> _Drawing:
+_WHERE = {(False, False): "far", (True, False): "middle", (True, True): "near", (False, True): "whole"}
+_SIDE = {(False, False): "left", (True, False): "middle", (True, True): "right", (False, True): "whole"}
+"""Names of a page's row and column, by whether there is one before, and whether it is the last."""
+
+
+def _seams(start: float, end: float, room_mm: float, lines: Sequence[float]) -> list[float]:
+    """Return where pages begin and end: as few as fit in the room, equal ones, or along lines near to that."""
+    count = max(1, math.ceil((end - start - GLUE_MM) / (room_mm - GLUE_MM)))
+    seams = [start]
+    for number in range(1, count):
+        equal = start + number * (end - start) / count
+        left_over = (count - number) * (room_mm - GLUE_MM) + GLUE_MM
+        fitting = [
+            line
+            for line in lines
+            if line - seams[-1] <= room_mm - GLUE_MM and seams[-1] < line and end - line <= left_over
+        ]
+        seams.append(min(fitting, key=lambda line: abs(line - equal), default=equal))
+    return [*seams, end]
+
+
+def _draw_layout(layout: TableLayout, squares: tuple[float, float, float]) -> _Drawing:
     drawing = _Drawing()
     markers = layout.markers
     for marker_id, (x, y) in markers.centres_mm.items():
@@ -411,6 +496,9 @@ def _draw_layout(layout: TableLayout) -> _Drawing:
         drawing.points += ((x - half, y - half), (x + half, y + half))
     for surface in layout.surfaces:
         if isinstance(surface, GridSurface):
+            bounds = surface.bounds_mm
+            area = Rectangle(bounds.left_mm, bounds.near_mm, bounds.width_mm, bounds.depth_mm)
+            drawing.tints.append((area, squares))
             _draw_grid(drawing, surface)
         elif isinstance(surface, Tray):
             bounds = surface.bounds_mm
@@ -443,15 +531,38 @@ def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float
         drawing.line((across[0], y), (across[-1], y))
 
 
-def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words: tuple[str, ...]) -> Page:
-    """Return the page with the part of the drawing that lies in ``window``."""
-    by_x, by_y = MARGIN_MM - window.x_mm, MARGIN_MM + RULER_HEIGHT_MM - window.y_mm
-    cut = replace(window, x_mm=MARGIN_MM, y_mm=MARGIN_MM + RULER_HEIGHT_MM)
+def _page(
+    drawing: _Drawing,
+    window: Rectangle,
+    size: tuple[float, float],
+    words: tuple[str, ...],
+    *,
+    right: bool,
+    below: bool,
+) -> Page:
+    """Return the page with the part of the drawing in ``window``, and strips to glue at its ``right`` and ``below``."""
+    foot_mm = MARGIN_MM + STRIP_MM + below * GLUE_MM
+    by_x, by_y = MARGIN_MM - window.x_mm, foot_mm - window.y_mm
+    cut = Rectangle(
+        MARGIN_MM, foot_mm - below * GLUE_MM, window.width_mm + right * GLUE_MM, window.height_mm + below * GLUE_MM
+    )
     shapes = tuple(
         tuple(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y) for part in parts)
         for shape in drawing.shapes
         if (parts := [part for rectangle in shape if (part := _within(rectangle, window))])
     )
+    figures = [
+        Figure((corners_of(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y)),), colour)
+        for area, colour in drawing.tints
+        if colour != WHITE and (part := _within(area, window))
+    ]
+    edge_mm = MARGIN_MM + window.width_mm
+    strips = [Rectangle(edge_mm, cut.y_mm, GLUE_MM, cut.height_mm)] * right
+    strips += [Rectangle(MARGIN_MM, cut.y_mm, cut.width_mm, GLUE_MM)] * below
+    figures += [Figure((corners_of(strip),), (_STRIP_GREY,) * 3) for strip in strips]
+    glued = [
+        Label(strip.x_mm + strip.width_mm / 2, MARGIN_MM + STRIP_MM + 3, "glue", 7, centred=True) for strip in strips
+    ]
     lines = []
     for line in drawing.lines:
         (x, y), (to_x, to_y) = line.start_mm, line.end_mm
@@ -465,7 +576,27 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
         for label in drawing.labels
         if _within(_room_of(label), window)
     ]
-    return Page(*size, shapes, (cut,), ruler(), (*labels, *ruler_labels(words)), tuple(lines))
+    return Page(
+        *size, shapes, (cut,), ruler(), (*labels, *glued, *strip_labels(words)), tuple(lines), figures=tuple(figures)
+    )
+
+
+_STRIP_GREY = 0.85
+
+
+def corners_of(rectangle: Rectangle) -> Contour:
+    """Return a rectangle's corners, anticlockwise from the lower left one."""
+    left, low = rectangle.x_mm, rectangle.y_mm
+    right, high = left + rectangle.width_mm, low + rectangle.height_mm
+    return ((left, low), (right, low), (right, high), (left, high))
+
+
+def strip_labels(words: Sequence[str]) -> tuple[Label, ...]:
+    """Return the ruler's label, and up to three lines of words to the right of the ruler."""
+    beside = (
+        Label(MARGIN_MM + RULER_MM + 6, MARGIN_MM + 9.5 - 4 * row, text, 8) for row, text in enumerate(words) if text
+    )
+    return (*ruler_labels(), *beside)
 
 
 def _room_of(label: Label) -> Rectangle:

@@ -32,18 +32,19 @@ from referee.session.table_port import MaintenanceBuilder, PhonePort
 from referee.settings.conversions import table_options
 from referee.settings.kept_cameras import table_cameras
 from referee.settings.settings import PageOptions, Settings
-from referee.settings.table_layout import saved_by
+from referee.settings.table_layout import is_kit, saved_by
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.cameras import Camera, GrowingFolder, LiveCamera, PhoneCamera, image_paths, open_camera
 from vision.cameras.phone import SPEC
 from vision.errors import EnrolmentError
 from vision.frame import Frame
+from vision.layout.kit import kit_of
 from vision.layout.table import TableLayout
 from vision.learned_cameras import LearnedCameras
 from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import LearnedLook
-from vision.readers.registry import missing_traits, reader_kind, table_reader
+from vision.readers.registry import missing_traits, printed_appearance, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 from vision.reading import HindranceKind, Reading
 
@@ -283,6 +284,12 @@ def _picture_reader(
         return table_reader(cameras, layout, None, attention=attended)
     states = _states_under_way(options, game, journal)
     path = looks or (_learned_path(options, game) if states else None)
+    printed = None
+    if looks is None and is_kit(options.settings.table.layout) and (states or options.settings.table.anywhere):
+        printed = printed_appearance(kit_of(game.name))
+    if printed is not None and layout.markers.centres_mm and (path is None or not path.is_file()):
+        # learned colours are better than those that were meant to be printed
+        return table_reader(cameras, layout, printed, attention=attended)
     if states and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "

@@ -12,6 +12,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from referee.settings.settings import Settings
 from vision.errors import LayoutError
+from vision.layout.kit import KIT, kit_of
 from vision.layout.pieces import NET_SIDES, NO_MARKERS, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.dice.photographs import FaceSet
@@ -24,7 +25,8 @@ _DICE_OPTION, _NET_OPTION = "dice", "net"
 def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
     """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do.
 
-    A layout that names another game is refused, and so is one of a board with other squares than the game's.
+    The path ``kit`` names the layout of the game's paper kit, unless there is such a file. A layout that names another
+    game is refused, and so is one of a board with other squares than the game's.
 
     ``markers`` is the setting table.markers: with ``none`` the layout's markers are left out.
     """
@@ -38,6 +40,8 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
             ", ".join(known),
             saved_by(),
         )
+    if is_kit(path):
+        return kit_of(game).layout.without_markers() if markers == NO_MARKERS else kit_of(game).layout
     layout = default_layout(game) if path is None else load_layout(path)
     if (other := _game_named_by(layout)) not in (None, game):
         raise LayoutError(
@@ -49,6 +53,11 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
         )
     _check_squares(layout, game)
     return layout.without_markers() if markers == NO_MARKERS else layout
+
+
+def is_kit(path: Path | None) -> bool:
+    """Return whether a path names the layout of a game's paper kit instead of a file."""
+    return path is not None and path.name == KIT and not path.is_file()
 
 
 def _check_squares(layout: TableLayout, game: str) -> None:
@@ -82,7 +91,7 @@ def _game_named_by(layout: TableLayout) -> str | None:
 
 def game_of_layout(path: Path | None) -> str | None:
     """Return the game that the layout file at ``path`` names, ``None`` for none; raises LayoutError."""
-    return None if path is None else _game_named_by(load_layout(path))
+    return None if path is None or is_kit(path) else _game_named_by(load_layout(path))
 
 
 def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.images import write_image
 from vision.layout.pieces import NO_MARKERS, GridSurface, Ink
-from vision.layout.table import TableLayout, layout_from_json
+from vision.layout.table import TableLayout, layout_from_json, shipped_data
 from vision.locating.lines_and_markers import better_height_mm
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
@@ -170,10 +169,8 @@ def _present_data(table: TableSetup) -> dict[str, Any]:
 
 
 def _shipped_data(table: TableSetup) -> dict[str, Any]:
-    """Return the content of the layout file that comes with the game."""
-    text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
-    layout: dict[str, Any] = json.loads(text)
-    return layout
+    """Return the content of the layout file that comes with the game, without its paper kit."""
+    return {key: value for key, value in shipped_data(table.game.name).items() if key != "kit"}
 
 
 def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:

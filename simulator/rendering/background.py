@@ -15,6 +15,7 @@ from simulator.rendering.textures import (
     sheet_texture,
     table_texture,
 )
+from simulator.scene.paper import WHITE_PAPER, printed_board_mm
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
@@ -199,8 +200,19 @@ def _table(setting: Setting, rays: FloatArray) -> FloatImage:
     for sheet in sheets:
         _paint_sheet(setting, image, rays, sheet)
     if not sheets:
+        if setting.table.sheet_rim_mm:
+            _paint_printed_board(setting, image, rays)
         _paint_markers(setting, image)
     return image
+
+
+def _paint_printed_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
+    """Draw the white paper around a board and its markers, in place."""
+    height_mm, (low, high) = setting.layout.markers.z_mm, printed_board_mm(setting.layout, setting.table.sheet_rim_mm)
+    points, hits = optics.on_plane(setting.pose, rays, height_mm)
+    paper = np.full((4, 4, 3), round(255 * WHITE_PAPER), np.uint8)
+    light = _light_on(setting, points, height_mm, 0.3)
+    _lay(image, paper, points - (low + high) / 2, (high - low) / 2, hits, pixels_per_mm(setting), light)
 
 
 def _paint_sheet(setting: Setting, image: FloatImage, rays: FloatArray, sheet: LyingSheet) -> None:

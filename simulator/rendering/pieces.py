@@ -1,7 +1,7 @@
 """Blocks, discs with balls, and stacks of pyramids, as the camera sees them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -301,6 +301,10 @@ class DiscPainter:
         angles = np.linspace(-np.pi / 2, np.pi / 2, _BALL_RINGS)
         profile = self._pieces.ball_mm / 2 * np.column_stack([np.cos(angles), 1.0 + np.sin(angles)])
         facets, normals = revolve(np.maximum(profile, 0.0), foot_mm, _SIDES // 2)
+        if self._look.crumpled:
+            middle = foot_mm + np.array([0.0, 0.0, self._pieces.ball_mm / 2])
+            facets = middle + (facets - middle) * (1.0 - self._look.crumpled * _dents(facets - middle))[..., None]
+            normals = normals_of(facets)
         own = self._look.balls[colour] if colour in self._look.balls else self._colour(colour)
         return Body(facets, normals, own, self._look.gloss)
 
@@ -309,6 +313,12 @@ class DiscPainter:
         if name not in self._look.colours:
             raise ValueError(f"no piece colour {name!r}; this table has {', '.join(sorted(self._look.colours))}")
         return self._look.colours[name]
+
+
+def _dents(directions: FloatArray) -> FloatArray:
+    """Return the depth, 0 to 1, of the dents of a crumpled ball in directions (..., 3) from its middle."""
+    waves = np.sin(directions @ np.array([[1.3, 0.7, 0.4], [-0.5, 1.1, 0.9], [0.6, -1.0, 1.2]]))
+    return np.asarray(0.5 + waves.sum(axis=-1) / 6.0)
 
 
 _EDGE_MM = 0.7
@@ -320,8 +330,9 @@ class PyramidPainter:
 
     def __init__(self, setting: Setting, shadows: painting.Shadows) -> None:
         self._setting = setting
-        self._pieces = PyramidPieces.on(setting.layout.board)
         self._look = setting.pyramids
+        pieces = PyramidPieces.on(setting.layout.board)
+        self._pieces = replace(pieces, rise_mm=pieces.rise_mm * self._look.rise_share)
         self._shadows = shadows
 
     def sprite(self, stack: StackPose) -> painting.Sprite:

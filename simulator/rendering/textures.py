@@ -1,7 +1,5 @@
 """Textures drawn from seeds: tables, boards, markers, sheets, and the faces of blocks with their symbols."""
 
-import math
-from collections.abc import Mapping
 from functools import lru_cache
 
 import cv2
@@ -10,11 +8,13 @@ import numpy.typing as npt
 
 from engine.registry import load
 from simulator.rendering.painting import SUBPIXEL_BITS, fixed_point
+from simulator.scene.paper import WHITE_PAPER
 from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet
 from vision.frame import FloatArray, FloatImage, Image
 from vision.layout.pieces import MarkerLayout
+from vision.layout.symbols import SYMBOLS, star
 from vision.layout.table import TableLayout
 
 TABLE_PX_PER_MM = 1.2
@@ -100,7 +100,7 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     for place in layout.board.printed:
         right_mm, far_mm = layout.centre_mm(place)
         centre = np.array([width / 2 + right_mm * px_per_mm - 0.5, height / 2 - far_mm * px_per_mm - 0.5])
-        outline = _star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
+        outline = np.array(star(look.star_radius_mm)) * px_per_mm * np.array([1.0, -1.0]) + centre
         cv2.fillPoly(stars, [fixed_point(outline)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
     return _to_image(_painted(values, look.star_colour, stars, 0.95))
 
@@ -145,58 +145,32 @@ def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
     border = np.minimum(edge[:, None], edge[None, :])
     worn = np.clip(1.0 - border / (0.05 * BLOCK_FACE_PX), 0.0, 1.0)
     values *= (1.0 + 0.14 * worn[..., None]).astype(np.float32)
-    contours = tuple(contour * look.symbol_scale for contour in _symbol_contours()[symbol])
-    return _to_image(_painted(values, look.inks.get(colour, look.ink), _fill_contours(contours), 0.96))
+    contours = tuple(np.array(outline) * look.symbol_scale for outline in SYMBOLS[symbol])
+    painted = _painted(values, look.inks.get(colour, look.ink), _fill_contours(contours), 0.96)
+    return _to_image(_folded(painted, rng, look.paper) if look.paper else painted)
+
+
+def _folded(values: FloatImage, rng: np.random.Generator, strength: float) -> FloatImage:
+    """Return a face (side, side, 3) as if folded from paper: bulged, with white edges, a seam and creases."""
+    side = len(values)
+    along = np.linspace(-1.0, 1.0, side)
+    lean = rng.uniform(-1.0, 1.0, 2)
+    bulge = 0.1 * strength * (lean[0] * along[None, :] + lean[1] * along[:, None])
+    white = np.zeros((side, side), dtype=np.uint8)
+    widths = rng.integers(0, 1 + round(0.03 * strength * side) + 1, 4)
+    for quarter, width in enumerate(widths.tolist()):
+        np.rot90(white, quarter)[:width] = 255
+    seam = int(rng.integers(1, 4))
+    np.rot90(white, seam)[:, -1 - seam : -seam] = 160
+    for _ in range(int(rng.integers(0, 3))):
+        ends = rng.integers(0, side, 4).tolist()
+        cv2.line(white, (ends[0], 0), (ends[1], side), round(70 * strength), 1, cv2.LINE_AA)
+    lit = values * (1.0 + bulge[..., None]).astype(np.float32)
+    return _painted(lit, (WHITE_PAPER,) * 3, white, 0.8 * strength)
 
 
 _SUPERSAMPLING = 4
 """Samples of a symbol per pixel along each direction."""
-
-
-def _regular(corners: int, radius: float, first_deg: float, centre: tuple[float, float] = (0.0, 0.0)) -> FloatArray:
-    angles = np.radians(first_deg + 360.0 * np.arange(corners) / corners)
-    return np.column_stack([centre[0] + radius * np.cos(angles), centre[1] + radius * np.sin(angles)])
-
-
-def _rotate(points: FloatArray, turned_deg: float) -> FloatArray:
-    angle = math.radians(turned_deg)
-    rotation = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-    return np.asarray(points @ rotation, dtype=np.float64)
-
-
-def _star_outline(radius: float = 0.36) -> FloatArray:
-    """Return a five-pointed star with one point up; shape (10, 2)."""
-    outer = _regular(5, radius, 90.0)
-    inner = _regular(5, radius * 0.42, 126.0)
-    return np.asarray(np.stack([outer, inner], axis=1).reshape(-1, 2), dtype=np.float64)
-
-
-def _plus(arm: float = 0.33) -> FloatArray:
-    a, w = arm, 0.1
-    return np.array(
-        [[-w, a], [w, a], [w, w], [a, w], [a, -w], [w, -w], [w, -a], [-w, -a], [-w, -w], [-a, -w], [-a, w], [-w, w]]
-    )
-
-
-def _hoops() -> tuple[FloatArray, ...]:
-    centres = _regular(3, 0.185, 90.0)
-    rings: list[FloatArray] = []
-    for x, y in centres:
-        rings.append(_regular(36, 0.155, 0.0, (x, y)))
-        rings.append(_regular(36, 0.1, 0.0, (x, y)))
-    return tuple(rings)
-
-
-def _symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
-    """Return contours by symbol name, each of shape (n, 2). By the even-odd rule, an inner contour is a hole."""
-    return {
-        "star": (_star_outline(),),
-        "stop": (_regular(8, 0.3, 22.5),),
-        "cross": (_plus(),),
-        "x": (_rotate(_plus(0.38), 45.0),),
-        "slider": (np.array([[0.0, 0.34], [0.23, 0.0], [0.0, -0.34], [-0.23, 0.0]]),),
-        "hoops": _hoops(),
-    }
 
 
 def _fill_contours(contours: tuple[FloatArray, ...]) -> Image:
@@ -215,8 +189,6 @@ def _fill_contours(contours: tuple[FloatArray, ...]) -> Image:
 
 _PRINT_PX_PER_MM = 12.0
 """Resolution at which a sheet is drawn, before it is reduced to the picture's."""
-_PAPER = 0.92
-"""Screen value of bare paper, from 0 to 1."""
 _LINE_GREY = 0.45
 """Screen value of the grid's lines, from 0 to 1."""
 _LINE_MM = 0.35
@@ -229,7 +201,7 @@ def sheet_texture(sheet: LyingSheet, game: str, px_per_mm: float) -> Image:
     half_x, half_y = (float(half) for half in sheet.half_mm)
     scale = _PRINT_PX_PER_MM
     size = (round(2 * half_x * scale), round(2 * half_y * scale))
-    paper = np.full((size[1], size[0], 3), round(255 * _PAPER), np.uint8)
+    paper = np.full((size[1], size[0], 3), round(255 * WHITE_PAPER), np.uint8)
 
     def at(x: float, y: float) -> tuple[int, int]:
         return round((x + half_x) * scale), round((half_y - y) * scale)

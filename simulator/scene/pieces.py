@@ -42,7 +42,8 @@ def standing_on(layout: TableLayout, piece: PiecePose) -> str | None:
 class BlockLook:
     """The appearance of blocks: colours by name, the symbols' ink, and the contrast of the grain (0 to 1).
 
-    ``inks`` holds the ink of blocks, by colour, that differs from ``ink``.
+    ``inks`` holds the ink of blocks, by colour, that differs from ``ink``. ``paper`` (0 to 1) is how clearly a block is
+    folded from paper: white edges, bulged faces, a seam and creases.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -52,6 +53,7 @@ class BlockLook:
     inks: Mapping[str, Colour] = field(default_factory=dict)
     grain: float = 0.25
     symbol_scale: float = 1.0
+    paper: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def block_on(
 class DiscLook:
     """The appearance of discs and balls: colours by name, gloss relative to the board, and rounding of the edges.
 
-    A ball whose name is not among ``balls`` has its owner's colour.
+    A ball whose name is not among ``balls`` has its owner's colour. ``crumpled`` is the depth of its dents, as a share
+    of its radius.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -127,6 +130,7 @@ class DiscLook:
     balls: Mapping[str, Colour] = field(default_factory=dict)
     gloss: float = 1.5
     rounding_mm: float = 1.2
+    crumpled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,8 @@ PLASTIC: Mapping[str, Colour] = {
 class PyramidLook:
     """The appearance of pyramids: colours and opacities (0 to 1) by name.
 
-    ``edge`` is the extra brightness of the rounded edges, ``tip_share`` the width of the tip over that of the base.
+    ``edge`` is the extra brightness of the rounded edges, ``tip_share`` the width of the tip over that of the base, and
+    ``rise_share`` how far stacks rise, over what the layout says.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -190,6 +195,7 @@ class PyramidLook:
     gloss: float = 2.0
     edge: float = 0.16
     tip_share: float = 0.16
+    rise_share: float = 1.0
 
 
 SIZE_WORDS: Mapping[str, str] = {"S": "small", "M": "medium", "L": "large"}

@@ -79,7 +79,11 @@ class Lighting:
 
 @dataclass(frozen=True)
 class TableLook:
-    """The appearance of table, board and markers; ``seed`` draws the grain of ``board_grain`` contrast (0 to 1)."""
+    """The appearance of table, board and markers; ``seed`` draws the grain of ``board_grain`` contrast (0 to 1).
+
+    ``sheet_rim_mm`` is the white paper around the markers of a board that is printed with them; 0 if they lie there by
+    themselves.
+    """
 
     surface: Surface = "wood"
     colour: Colour = (0.36, 0.47, 0.6)
@@ -91,6 +95,7 @@ class TableLook:
     star_radius_mm: float = 12.0
     marker_border_mm: float = 5.0
     markers: Mapping[int, MarkerState] = field(default_factory=dict)
+    sheet_rim_mm: float = 0.0
     seed: int = 1
 
 

@@ -10,7 +10,8 @@ top edge towards +y); or ``none`` for a board that is located by its lines. ``bo
 right of a sheet. ``sheets``: number of equal sheets. Places of the second begin with ``p2.``; its ids are
 ``SHEET_MARKERS`` higher. ``surfaces``: further surfaces, each with a ``name``, a ``board`` or a ``tray`` (x and y from
 and to, top_z), a ``prefix`` for its places, its ``pieces``, and its own ``markers`` if it can move by itself.
-``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board.
+``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board. ``kit``: where the game's paper kit differs
+(``vision.layout.kit``).
 
 Unknown keys are ignored.
 """
@@ -267,11 +268,17 @@ def games_with_layouts() -> tuple[str, ...]:
 
 def default_layout(game: str) -> TableLayout:
     """Return the layout that comes with a game; raises LayoutError for a game without one."""
+    return layout_from_json(shipped_data(game))
+
+
+def shipped_data(game: str) -> dict[str, Any]:
+    """Return the content of the layout file that comes with a game; raises LayoutError for a game without one."""
     known = games_with_layouts()
     if game not in known:
         raise LayoutError("no layout comes with the game {game!r}; there is one for {names}", game, joined(known, ", "))
     source = resources.files("vision.layout").joinpath("games", f"{game}.json")
-    return layout_from_json(json.loads(source.read_text(encoding="utf-8")))
+    data: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+    return data
 
 
 def load_layout(path: Path) -> TableLayout:

@@ -6,10 +6,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from common.phrases import listed, shortened
 from common.places import EMPTY
 from vision.errors import LayoutError
+from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
+from vision.layout.kit import RGB, Kit
 from vision.layout.pieces import (
     NET_SIDES,
     BlockPieces,
@@ -25,6 +29,7 @@ from vision.layout.table import TableLayout
 from vision.learned_cameras import LearnedCameras
 from vision.motion.changes import Attention
 from vision.readers.blocks import appearance as block_appearance
+from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
@@ -40,6 +45,7 @@ from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
+from vision.sampling import linear_light
 
 AppearanceT = TypeVar("AppearanceT", bound=LearnedLook)
 
@@ -52,7 +58,8 @@ class ReaderKind(Generic[AppearanceT]):
     colour. ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given
     the plain one and the look of each place at the start; ``enrol`` from pictures of known positions, which
     ``positions`` parses from an owner's text. ``remarks`` says what of an appearance can be read, but not well.
-    ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
+    ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface. ``printed`` returns
+    the appearance of a paper kit's pieces as they are printed, ``None`` for those that are learned in any case.
     """
 
     format: str
@@ -65,6 +72,29 @@ class ReaderKind(Generic[AppearanceT]):
     load: Callable[[Path], AppearanceT]
     reader: Callable[[Surface, AppearanceT], AnyPieceReader]
     remarks: Callable[[AppearanceT, Surface], Sequence[str]] = lambda *_: ()
+    printed: Callable[[Surface, Kit], AppearanceT | None] = lambda *_: None
+
+
+_PRINT_FLOOR = 0.02
+"""Linear light, over paper's, that the darkest print still reflects; about that of toner and ink."""
+
+
+def _light(colour: RGB) -> FloatArray:
+    """Return the linear light of a screen colour in print, blue-green-red, over that of paper."""
+    levels = np.rint(255 * np.array(colour[::-1])).astype(np.uint8)
+    return _PRINT_FLOOR + (1 - _PRINT_FLOOR) * linear_light(levels[None, None])[0, 0].astype(np.float64)
+
+
+def _printed_blocks(surface: Surface, kit: Kit) -> BlockAppearance:
+    faces = {name: _light(colour) for name, colour in kit.colours.items()}
+    inks = {name: _light(kit.ink_on(name)) for name in kit.colours}
+    return block_appearance.printed_appearance(BlockPieces.on(surface).symbols, faces, inks)
+
+
+def _printed_discs(_: Surface, kit: Kit) -> DiscAppearance:
+    light = {name: _light(colour) for name, colour in kit.colours.items()}
+    ball = light.pop("ball")
+    return disc_lighting.printed_appearance(light, ball)
 
 
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
@@ -79,6 +109,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             block_appearance.save_appearance,
             block_appearance.load_appearance,
             BlockReader,
+            printed=_printed_blocks,
         ),
         DiscPieces.kind: ReaderKind(
             disc_lighting.APPEARANCE_FORMAT,
@@ -91,6 +122,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             disc_lighting.load_appearance,
             DiscReader,
             disc_enrolment.remarks,
+            _printed_discs,
         ),
         PyramidPieces.kind: ReaderKind(
             stack_appearance.APPEARANCE_FORMAT,
@@ -183,6 +215,13 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
     """Return the kind of reader for the pieces on the board; raises LayoutError when a surface can't be read."""
     check_readable(layout)
     return PIECE_READERS[_kind_on(layout.board)]
+
+
+def printed_appearance(kit: Kit) -> LearnedLook | None:
+    """Return what the pieces of a paper kit look like as they are printed; ``None`` if they must be learned."""
+    board = kit.layout.board
+    appearance: LearnedLook | None = PIECE_READERS[_kind_on(board)].printed(board, kit)
+    return appearance
 
 
 def load_any(path: Path) -> LearnedLook:

@@ -247,7 +247,9 @@ def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSh
         *(BoxGroup(title, (Box(),)) for title in (Phrase("Sum of boxes"), Phrase("Sum of lines"), "Score")),
     )
     line_boxes = (f"+{FULL_LINE_POINTS}",) * LINES_BELOW_GAME_OVER + (str(GAME_OVER_POINTS),) * above
-    return PrintedSheet(COLUMNS, LINES, groups, line_boxes=line_boxes, red_line=LINES_BELOW_GAME_OVER)
+    printed = printed_components()
+    tiles = tuple(tuple(Box(face, picture(printed.shapes[face])) for face in tile) for tile in printed.tiles)
+    return PrintedSheet(COLUMNS, LINES, groups, (), line_boxes, LINES_BELOW_GAME_OVER, tiles)
 
 
 class Points(NamedTuple):

@@ -25,13 +25,12 @@ import numpy.typing as npt
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.images import decode_photo
+from vision.layout.symbols import SYMBOLS
 from vision.opencv import as_grey
 from vision.readers.enrolment import finite_vector, read_looks, write_looks
 
 Mask = npt.NDArray[np.float32]
 
-STAR_POINTS = 5
-"""Points of a drawn star."""
 SUPERSAMPLING = 8
 """Factor by which symbols are drawn larger, then shrunk. Higher: smoother edges, but slower."""
 FACE_RIM_MM = 1.5
@@ -43,61 +42,18 @@ Both were set by hand on the virtual table's and the ray-traced pictures.
 """
 
 
-def _polygon(radii: FloatArray, first_angle_rad: float) -> FloatArray:
-    """Return corners at equal angles, clockwise as drawn, in fractions of the face's side from its centre."""
-    angles = first_angle_rad + np.arange(len(radii)) * 2 * np.pi / len(radii)
-    return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
-
-
-def _crossed_bars(length: float, angle_rad: float) -> list[FloatArray]:
-    half_length, half_width = length / 2, 0.1
-    bar = np.array(
-        [
-            [-half_length, -half_width],
-            [half_length, -half_width],
-            [half_length, half_width],
-            [-half_length, half_width],
-        ]
-    )
-    turned = []
-    for extra in (0.0, np.pi / 2):
-        cosine, sine = np.cos(angle_rad + extra), np.sin(angle_rad + extra)
-        turned.append(bar @ np.array([[cosine, sine], [-sine, cosine]]))
-    return turned
-
-
-def _shapes(symbol: str) -> tuple[list[FloatArray], list[tuple[float, float, float, float]]]:
-    """Return polygons, and rings as (x, y, radius, line width), all in fractions of the face's side."""
-    up = -np.pi / 2
-    if symbol == "star":
-        return [_polygon(np.tile([0.35, 0.14], STAR_POINTS), up)], []
-    if symbol == "stop":
-        return [_polygon(np.full(8, 0.345), up + np.pi / 8)], []
-    if symbol == "cross":
-        return _crossed_bars(0.68, 0.0), []
-    if symbol == "x":
-        return _crossed_bars(0.73, np.pi / 4), []
-    if symbol == "slider":
-        return [_polygon(np.array([0.355, 0.235, 0.355, 0.235]), up)], []
-    if symbol == "hoops":
-        return [], [(0.0, -0.19, 0.128, 0.042), (-0.172, 0.112, 0.128, 0.042), (0.172, 0.112, 0.128, 0.042)]
-    raise ValueError(f"no shape is known for the symbol {symbol!r}; enrol it from a picture")
-
-
 def drawn_mask(symbol: str, side_px: int) -> Mask:
     """Draw one of the six known symbols upright, antialiased, on a face of ``side_px`` pixels.
 
     The proportions are those of a common printed set; other sets are learned by enrolment. Raises ValueError for a
     symbol without a known shape.
     """
-    polygons, rings = _shapes(symbol)
+    if symbol not in SYMBOLS:
+        raise ValueError(f"no shape is known for the symbol {symbol!r}; enrol it from a picture")
     large = side_px * SUPERSAMPLING
     canvas = np.zeros((large, large), dtype=np.uint8)
-    for polygon in polygons:
-        cv2.fillPoly(canvas, [np.round((polygon + 0.5) * large).astype(np.int32)], 255)
-    for x, y, radius, width in rings:
-        centre = (round((x + 0.5) * large), round((y + 0.5) * large))
-        cv2.circle(canvas, centre, round(radius * large), 255, max(1, round(width * large)))
+    outlines = [(np.array(outline) * (1, -1) + 0.5) * large for outline in SYMBOLS[symbol]]
+    cv2.fillPoly(canvas, [np.round(outline).astype(np.int32) for outline in outlines], 255)
     small = cv2.resize(canvas, (side_px, side_px), interpolation=cv2.INTER_AREA)
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
@@ -277,6 +233,14 @@ class BlockAppearance:
 def drawn_appearance(symbols: tuple[str, ...]) -> BlockAppearance:
     """Return an appearance with drawn symbols and no colours, for a set that was not enrolled."""
     return BlockAppearance({}, {symbol: drawn_mask(symbol, MASK_SIDE_PX) for symbol in symbols})
+
+
+def printed_appearance(
+    symbols: tuple[str, ...], colours: Mapping[str, FloatArray], inks: Mapping[str, FloatArray]
+) -> BlockAppearance:
+    """Return the appearance of blocks as they are printed, given the linear light of faces and inks, (3,) each."""
+    ratios = {name: log_ratio(face, inks[name]) for name, face in colours.items()}
+    return BlockAppearance(ratios, drawn_appearance(symbols).masks)
 
 
 def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:

@@ -89,6 +89,14 @@ class DiscAppearance:
         return tuple(self.players), ("no ball", "ball")
 
 
+def printed_appearance(colours: Mapping[str, FloatArray], ball: FloatArray) -> DiscAppearance:
+    """Return the appearance of discs and balls as printed, from their linear light over paper's, (3,) each."""
+    balls = colour_of_shares(ball + DARK_FLOOR)
+    return DiscAppearance(
+        {name: DiscColours(colour_of_shares(disc + DARK_FLOOR), balls) for name, disc in colours.items()}
+    )
+
+
 def save_appearance(looks: DiscAppearance, path: Path) -> None:
     """Write an appearance to a file, atomically; raises OSError."""
     players = {

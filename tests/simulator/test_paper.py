@@ -1,0 +1,90 @@
+"""The paper kit on the virtual table is read with the kit's layout, with nothing measured or taught."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.registry import load
+from referee.judge.starts import usual_appearance
+from simulator.play.game import GameOptions, TruthLog, VirtualGame
+from simulator.play.players import Habits
+from simulator.rendering.renderer import Renderer
+from simulator.scene.paper import on_paper, printed_board_mm
+from simulator.scene.scene import Scene, Setting
+from simulator.table import standard_setting
+from vision.frame import Frame
+from vision.geometry import project
+from vision.layout.kit import kit_of
+from vision.motion.changes import Attention
+from vision.readers.learning_reader import LearningReader
+from vision.readers.registry import printed_appearance, table_reader
+
+BOARDS = ("blockade", "deblockle", "diaballik")
+_EVERY_S = 0.9
+
+
+def positions(setting: Setting, seed: int) -> Iterator[tuple[Frame, dict[str, str]]]:
+    """Yield pictures of a short game at rest, with the look of each place."""
+    game = setting.layout.game
+    played = VirtualGame(seed, setting.layout, GameOptions(game, turns=3, habits=Habits(violation_share=0)), TruthLog())
+    renderer, number = Renderer(seed), 0
+    while (moment := played.moment(number * _EVERY_S)) is not None:
+        if not moment.hands:
+            image = renderer.render(Scene(setting, moment.pieces), number)
+            yield Frame(image, number * _EVERY_S, number, "paper"), played.looks(moment)
+        number += 1
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("game", BOARDS)
+def test_a_game_of_paper_is_read_after_its_set_up_was_seen(game: str, seed: int) -> None:
+    setting = on_paper(standard_setting(game=game), seed)
+    start = usual_appearance(load(game), {})
+    # the owner knows the kit's layout, not what printer and scissors made of it
+    reader = LearningReader(setting.camera, kit_of(game).layout, start, attention=Attention.STILL)
+    shown = 0
+    for frame, looks in positions(setting, seed):
+        reading = reader.read(frame)
+        shown += bool(reading.places)
+        for place, read in reading.places.items():
+            assert max(read.probabilities, key=lambda look: read.probabilities[look]) == looks[place], place
+    assert shown > 2
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("game", ["deblockle", "diaballik"])
+def test_printed_colours_are_known_without_a_set_up(game: str, seed: int) -> None:
+    setting, kit = on_paper(standard_setting(game=game), seed), kit_of(game)
+    reader = table_reader(setting.camera, kit.layout, printed_appearance(kit), attention=Attention.STILL)
+    for frame, looks in list(positions(setting, seed))[:2]:
+        for place, read in reader.read(frame).places.items():
+            assert max(read.probabilities, key=lambda look: read.probabilities[look]) == looks[place], place
+
+
+@pytest.mark.parametrize("game", BOARDS)
+def test_the_whole_printed_board_is_in_the_picture(game: str) -> None:
+    setting = on_paper(standard_setting(game=game), 1)
+    low, high = printed_board_mm(setting.layout, 12.0)
+    corners = np.array([[x, y, 0.0] for x in (low[0], high[0]) for y in (low[1], high[1])])
+    pixels = project(setting.camera, setting.pose, corners)
+    assert pixels.min() > 0
+    assert (np.array(setting.camera.size) - pixels).min() > 0
+
+
+def test_the_same_seed_prints_the_same_kit_and_another_one_another() -> None:
+    setting = standard_setting(game="diaballik")
+    one, same, other = (on_paper(setting, seed) for seed in (1, 1, 2))
+    assert one.discs == same.discs
+    assert one.discs != other.discs
+    assert replace(one, camera=other.camera).layout == other.layout
+
+
+def test_sheets_keep_their_places_and_get_dice_of_paper() -> None:
+    setting = standard_setting(game="number-drop")
+    paper = on_paper(setting, 1)
+    assert paper.layout.places == setting.layout.places
+    assert paper.pose is setting.pose
+    assert paper.layout.surfaces[-1] in (*kit_of("number-drop").layout.surfaces, *setting.layout.surfaces)
+    assert paper.dice.ball > 1.6

@@ -1,0 +1,73 @@
+"""A game's paper kit: the layout of the table that it makes, and the colours that are printed.
+
+The layout file of a game lists under ``kit`` only what differs from it, and under ``kit.print`` the screen colours of
+the pieces (``colours``) and of the board's squares (``squares``, white if missing) as #rrggbb, and the sizes of a set's
+pyramids (``pieces``). The colours of pieces
+start from those of Okabe and Ito (Color Universal Design, 2008), which colour-blind people tell apart; they were made
+darker or lighter until their lightness differs too, for grey printers, and their hues as far as the stack reader needs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vision.errors import LayoutError
+from vision.layout.table import TableLayout, games_with_layouts, layout_from_json, shipped_data
+
+KIT = "kit"
+"""The name by which a layout is asked for, and the key in a layout file."""
+
+RGB = tuple[float, float, float]
+"""Red, green and blue of a screen colour (sRGB), each from 0 to 1."""
+WHITE: RGB = (1.0, 1.0, 1.0)
+BLACK: RGB = (0.08, 0.08, 0.08)
+"""Colours of paper and of printed ink."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A paper kit: its table, the colours of its pieces by name, and of the board's squares.
+
+    ``pyramids`` has the sizes of a set's pyramids by colour, a letter for each.
+    """
+
+    layout: TableLayout
+    colours: Mapping[str, RGB]
+    squares: RGB = WHITE
+    pyramids: Mapping[str, str] = field(default_factory=dict)
+
+    def ink_on(self, colour: str) -> RGB:
+        """Return the colour in which symbols and pips are printed on a piece: white on dark ones, else black."""
+        red, green, blue = self.colours.get(colour, WHITE)
+        return BLACK if 0.3 * red + 0.59 * green + 0.11 * blue > _LIGHT_FACE else WHITE
+
+
+_LIGHT_FACE = 0.6
+"""Brightness of a face, from 0 to 1, above which white ink would be hardly visible."""
+
+
+def kit_of(game: str) -> Kit:
+    """Return the paper kit of a game; raises LayoutError for a game without one."""
+    data = shipped_data(game)
+    if KIT not in data:
+        known = [one for one in games_with_layouts() if KIT in shipped_data(one)]
+        raise LayoutError("no paper kit comes with {game}; there is one for {known}", game, ", ".join(known))
+    changes = data.pop(KIT)
+    printed = changes.pop("print", {})
+    colours = {name: _rgb(text) for name, text in printed.get("colours", {}).items()}
+    layout = layout_from_json(_merged(data, changes))
+    return Kit(layout, colours, _rgb(printed.get("squares", "#ffffff")), printed.get("pieces", {}))
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data with changed values; objects are merged, everything else is replaced."""
+    merged = dict(data)
+    for key, value in changes.items():
+        is_object = isinstance(value, Mapping) and isinstance(data.get(key), Mapping)
+        merged[key] = _merged(data[key], value) if is_object else value
+    return merged
+
+
+def _rgb(text: str) -> RGB:
+    red, green, blue = (int(text[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    return red, green, blue
