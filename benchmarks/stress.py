@@ -21,7 +21,7 @@ enter_environment(__name__)
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ import numpy as np
 from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS, processes
-from benchmarks.parts.stress.drafts import disc_look, piece_look, stress_layout
+from benchmarks.parts.stress.drafts import with_pieces
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
@@ -93,11 +93,7 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), game: str = "debloc
 
 def learn(pieces: int, seed: int, game: str = "deblockle") -> LearnedLook | str:
     """Learn a piece set as its owner would, from pictures under ordinary light; give the error's text on failure."""
-    setting = standard_setting(game=game)
-    if game == "deblockle":
-        setting = replace(setting, blocks=piece_look(pieces))
-    elif game == "diaballik":
-        setting = replace(setting, discs=disc_look(pieces))
+    setting = with_pieces(standard_setting(game=game), pieces)
     layout = setting.layout
     if lying_sheets(layout):
         plain: LearnedLook = reader_kind(layout).plain(layout.board)
@@ -141,7 +137,7 @@ def look_at(task: Task, learned: Mapping[int, LearnedLook | str], failures: Path
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
-    reader = table_reader(case.scene.setting.camera, stress_layout(task.game), looks)
+    reader = table_reader(case.scene.setting.camera, case.scene.setting.layout, looks)
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing)
     if failures is not None and not _good(result):

@@ -301,14 +301,15 @@ def kit(game_name: str, players: int | None, paper: str, look: bool, out: Path |
     from referee.rendering.kit.instead import instead_of_paper
     from referee.rendering.kit.pages import plan_kit
     from referee.rendering.printed_sheets import write_pdf
+    from referee.settings.table_layout import kit_for
 
     game = registry.load(game_name)
     if out is None:
-        for line in instead_of_paper(game.name):
+        for line in instead_of_paper(kit_for(game, {})):
             cli.say(line)
         return
     options = {} if players is None else cli.parse_options(game, [f"players={players}"])
-    pages = plan_kit(game, paper, options)
+    pages = plan_kit(game, kit_for(game, options), paper, options)
     write_pdf(pages, out, title=f"{game.title}: a kit of paper")
     click.echo(f"{counted(len(pages), 'page')} in {out}. Print at 100 %; the first page says how to go on.")
 

@@ -32,6 +32,7 @@ from referee.wiring.plan import Inputs
 from simulator.microcontroller.wire import WireFaults
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import HANDLERS, Choose, Habits
+from simulator.scene.paper import is_of_paper, on_paper
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.layout.pieces import Ink
@@ -202,6 +203,8 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
         choose = follow_intentions(game, choose, meant)
     # the usual table with an uncompressed picture, since none is sent over a cable
     setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
+    if is_of_paper(options.seed, game.name):
+        setting = on_paper(setting, options.seed)
     # without a camera, the players only make violations that switches can sense
     habits = Habits(by_occupancy=options.inputs == Inputs.SENSORS)
     return VirtualTable(

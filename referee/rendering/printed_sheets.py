@@ -369,7 +369,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
 def _draw_figure(canvas: Any, figure: Figure) -> None:
     canvas.setLineWidth(_points(figure.width_mm))
     canvas.setLineJoin(1)
-    canvas.setDash(*([_points(figure.dash_mm)] if figure.dash_mm else []))
+    canvas.setDash(*([[_points(figure.dash_mm)] * 2] if figure.dash_mm else []))
     if figure.fill is not None:
         canvas.setFillColorRGB(*figure.fill)
     if figure.stroke is not None:

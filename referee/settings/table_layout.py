@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from referee.settings.settings import Settings
 from vision.errors import LayoutError
-from vision.layout.kit import KIT, kit_of
+from vision.layout.kit import KIT, Kit, kit_of
 from vision.layout.pieces import NET_SIDES, NO_MARKERS, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.dice.photographs import FaceSet
@@ -139,6 +139,12 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
         layout = replace(layout, surfaces=(board.divided(printed.columns, printed.rows), *layout.surfaces[1:]))
     written = game.table.appearance(game.rules.new(options))
     return layout.with_sheets(len({place.partition(".")[0] for place in written}))
+
+
+def kit_for(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> Kit:
+    """Return the paper kit of a game with these options; raises LayoutError for a game without one, and OptionError."""
+    kit = kit_of(game.name)
+    return replace(kit, layout=with_rules(kit.layout, game, options))
 
 
 def _with_pieces_of_options(

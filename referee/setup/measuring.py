@@ -14,7 +14,7 @@ from common.findings import Finding
 from common.json_files import read_json_object
 from common.phrases import Phrase
 from referee.errors import ConfigError
-from referee.settings.table_layout import with_rules
+from referee.settings.table_layout import is_kit, with_rules
 from referee.setup.picture_checks import LocatedTable, draw_markers, table_findings
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, Point, SetupStep, StepResult, TableSetup
 from vision.errors import LayoutError, NotLocatedError, VisionError
@@ -140,9 +140,9 @@ def height_findings(table: TableSetup, seen: LocatedTable) -> Iterator[Finding]:
 
 
 def _own_file(table: TableSetup, answer: str) -> Path | None:
-    """Return the layout file that an answer names; ``None`` for other answers."""
+    """Return the layout file that an answer names, or ``kit``; ``None`` for other answers."""
     path = table.file(answer) if answer else None
-    return path if path is not None and path.is_file() else None
+    return path if path is not None and (path.is_file() or is_kit(path)) else None
 
 
 def _is_bare(answer: str) -> bool:

@@ -9,7 +9,7 @@ from simulator.scene.pieces import BlockLook, Colour, DiceLook, DiscLook, Pyrami
 from simulator.scene.scene import Setting, first_fitting
 from vision.frame import FloatArray
 from vision.geometry import Pose
-from vision.layout.kit import RGB, kit_of
+from vision.layout.kit import RGB, has_kit, kit_of
 from vision.layout.pieces import Tray
 from vision.layout.table import TableLayout
 
@@ -20,6 +20,7 @@ _RIM_MM = 12.0
 _STEP_BACK_MM, _MOST_STEPS = 15.0, 60
 _MARGIN_PX = 8.0
 """How the camera steps back until the whole paper is in its picture."""
+_ONE_IN = 5
 _DARKEST = 0.05
 """Screen value of solid black print, from 0 to 1."""
 
@@ -29,6 +30,11 @@ def printed_board_mm(layout: TableLayout, rim_mm: float) -> tuple[FloatArray, Fl
     centres = np.array([*layout.markers.centres_mm.values()])
     reach = layout.markers.side_mm / 2 + rim_mm
     return centres.min(axis=0) - reach, centres.max(axis=0) + reach
+
+
+def is_of_paper(seed: int, game: str) -> bool:
+    """Return whether a game of a seed is played with its paper kit: one in five, of games that have one."""
+    return seed % _ONE_IN == _ONE_IN - 1 and has_kit(game)
 
 
 def on_paper(setting: Setting, seed: int) -> Setting:

@@ -46,11 +46,16 @@ _LIGHT_FACE = 0.6
 """Brightness of a face, from 0 to 1, above which white ink would be hardly visible."""
 
 
+def has_kit(game: str) -> bool:
+    """Return whether a paper kit comes with a game."""
+    return game in games_with_layouts() and KIT in shipped_data(game)
+
+
 def kit_of(game: str) -> Kit:
     """Return the paper kit of a game; raises LayoutError for a game without one."""
     data = shipped_data(game)
-    if KIT not in data:
-        known = [one for one in games_with_layouts() if KIT in shipped_data(one)]
+    if not has_kit(game):
+        known = filter(has_kit, games_with_layouts())
         raise LayoutError("no paper kit comes with {game}; there is one for {known}", game, ", ".join(known))
     changes = data.pop(KIT)
     printed = changes.pop("print", {})

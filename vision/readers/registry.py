@@ -82,7 +82,8 @@ _PRINT_FLOOR = 0.02
 def _light(colour: RGB) -> FloatArray:
     """Return the linear light of a screen colour in print, blue-green-red, over that of paper."""
     levels = np.rint(255 * np.array(colour[::-1])).astype(np.uint8)
-    return _PRINT_FLOOR + (1 - _PRINT_FLOOR) * linear_light(levels[None, None])[0, 0].astype(np.float64)
+    light = linear_light(levels[None, None])[0, 0]
+    return np.asarray(_PRINT_FLOOR + (1 - _PRINT_FLOOR) * light, dtype=np.float64)
 
 
 def _printed_blocks(surface: Surface, kit: Kit) -> BlockAppearance:

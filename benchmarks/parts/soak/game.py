@@ -37,6 +37,7 @@ from referee.wiring.plan import Inputs
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.players import Habits
+from simulator.scene.paper import is_of_paper, on_paper
 from simulator.scene.scene import Setting, lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
@@ -195,13 +196,19 @@ class _Camera:
             self.began_s = time.process_time()
 
 
-_setting = lru_cache(maxsize=4)(faulty_setting)
+@lru_cache(maxsize=4)
+def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None) -> Setting:
+    setting = faulty_setting(seed, size, game, sheets)
+    return on_paper(setting, seed) if is_of_paper(seed, game) else setting
 
 
 @cache
-def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> LearnedLook:
-    """Enrol the piece set once, on an ordinary table, as an owner does."""
-    return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=standard_setting(lens(size), game=game)))
+def looks_of_pieces(size: tuple[int, int], game: str = "deblockle", print_seed: int | None = None) -> LearnedLook:
+    """Enrol the piece set once, on an ordinary table, as an owner does; with a seed, that of its paper kit."""
+    setting = standard_setting(lens(size), game=game)
+    if print_seed is not None:
+        setting = on_paper(setting, print_seed)
+    return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=setting))
 
 
 Attend = Callable[[Game[Any, Any], CommandQueue], AbstractContextManager[Sequence[Subscriber]]]
@@ -315,6 +322,6 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
         return compose_reader(game, None, switches)
     seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_reader:
-        looks = looks_of_pieces(plan.size, plan.game)
+        looks = looks_of_pieces(plan.size, plan.game, plan.seed if is_of_paper(plan.seed, plan.game) else None)
         seen = table_reader(table.calibration(), table.setting.layout, looks, attention=attention(game))
     return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None)

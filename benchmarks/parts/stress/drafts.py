@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.parts.picture_changes import Change
 from benchmarks.scene.things import ForeignObject
 from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces, whole_table_distance_mm
+from simulator.scene.paper import on_paper
 from simulator.scene.pieces import BlockLook, DiscLook
 from simulator.scene.scene import (
     Bend,
@@ -29,7 +30,8 @@ from vision.layout.table import TableLayout, default_layout
 class Draft:
     """The parameters of a scene; hardships replace some of them.
 
-    ``pieces`` is the seed of a piece set (negative: an ordinary one, see ``piece_look``). ``careless`` is the largest
+    ``pieces`` is the seed of a piece set (negative: an ordinary one, see ``piece_look``; from ``PAPER`` on downwards: a
+    paper kit). ``careless`` is the largest
     offset of a block from its place's centre in millimetres, and its largest rotation in degrees. ``blocks`` is the
     number of pieces of any kind. ``afterwards`` changes the picture once it is taken.
     """
@@ -52,6 +54,20 @@ class Draft:
     things: tuple[ForeignObject, ...] = ()
     bend: Bend | None = None
     afterwards: tuple[Change, ...] = ()
+
+
+PAPER = -100
+"""The first seed of a piece set that is a paper kit; the next one is less by one."""
+
+
+def with_pieces(setting: Setting, pieces: int) -> Setting:
+    """Return the setting with the piece set of a seed."""
+    game = setting.layout.game
+    if pieces <= PAPER:
+        return on_paper(setting, -pieces)
+    if game == "deblockle":
+        return replace(setting, blocks=piece_look(pieces))
+    return replace(setting, discs=disc_look(pieces)) if game == "diaballik" else setting
 
 
 def piece_look(pieces: int) -> BlockLook:
@@ -100,17 +116,8 @@ def setting_of(draft: Draft) -> Setting:
         seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
         turned = (draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0))
         pose = pose_with_markers(camera, distance, *turned, seen)
-    return Setting(
-        camera,
-        pose,
-        layout,
-        draft.table,
-        piece_look(draft.pieces) if draft.game == "deblockle" else BlockLook(),
-        draft.lighting,
-        draft.sensor,
-        discs=disc_look(draft.pieces) if draft.game == "diaballik" else DiscLook(),
-        bend=draft.bend,
-    )
+    setting = Setting(camera, pose, layout, draft.table, lighting=draft.lighting, sensor=draft.sensor, bend=draft.bend)
+    return with_pieces(setting, draft.pieces)
 
 
 def stress_layout(game: str) -> TableLayout:

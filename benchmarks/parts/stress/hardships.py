@@ -21,7 +21,7 @@ from benchmarks.parts.picture_changes import (
     reaching_hand,
     resting,
 )
-from benchmarks.parts.stress.drafts import Draft, setting_of, stress_layout
+from benchmarks.parts.stress.drafts import PAPER, Draft, setting_of, stress_layout
 from benchmarks.scene import variety
 from benchmarks.scene.mirrored import Mirrored
 from benchmarks.scene.things import ForeignObject, ForeignObjectKind
@@ -234,6 +234,7 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
         Hardship("table", {name: partial(_with_surface, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
         Hardship("board", _levels(_board, "colour", _BOARDS)),
         Hardship("piece colours", {"any two": partial(_with_piece_set, first=seed * 1000)}),
+        Hardship("paper", _levels(_with_draft, "pieces", {f"print {number}": PAPER - number for number in range(3)})),
         Hardship("glare", _levels(_with_glare, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
         Hardship(
             "reflection",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from benchmarks.parts.picture_changes import Change, LabelledPicture
-from benchmarks.parts.stress.drafts import Draft, ordinary_draft, setting_of, stress_layout
+from benchmarks.parts.stress.drafts import Draft, ordinary_draft, setting_of
 from benchmarks.parts.stress.hardships import Hardship
 from common.places import occupied
 from engine.registry import load
@@ -69,10 +69,11 @@ def case_of(
     """
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
-    layout = stress_layout(game)
+    setting = setting_of(draft)
+    layout = setting.layout
     if places is None:
         places = [place for place in layout.places if place not in layout.board.printed]
-    scene = Scene(setting_of(draft), PLACE_PIECES[game](draft, layout, places, rng), draft.hands, draft.things)
+    scene = Scene(setting, PLACE_PIECES[game](draft, layout, places, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     occlusion, there = HandOcclusion(scene.setting), occupied(looks)
     hand = _hand_state(scene, occlusion.covered(scene.hands, there))

@@ -1,6 +1,6 @@
 """What may be used instead of the paper pieces of a kit, as far as the readers have been seen to read it."""
 
-from vision.layout.kit import kit_of
+from vision.layout.kit import Kit
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, PyramidPieces
 
 _BLOCKS = (
@@ -28,10 +28,10 @@ _DICE = (
 )
 
 
-def instead_of_paper(game: str) -> tuple[str, ...]:
-    """Return sentences about what to use instead of a game's paper pieces; raises LayoutError without a kit."""
+def instead_of_paper(kit: Kit) -> tuple[str, ...]:
+    """Return sentences about what to use instead of a kit's paper pieces."""
     lines: list[str] = []
-    for surface in kit_of(game).layout.surfaces:
+    for surface in kit.layout.surfaces:
         pieces = surface.pieces
         if isinstance(pieces, BlockPieces):
             lines += (line.format(side=f"{pieces.side_mm:g}") for line in _BLOCKS)

@@ -30,41 +30,39 @@ from referee.rendering.printed_sheets import (
     ruler,
     strip_labels,
 )
-from referee.settings.table_layout import with_rules
 from vision.frame import FloatArray
-from vision.layout.kit import Kit, kit_of
+from vision.layout.kit import Kit
 from vision.layout.pieces import PYRAMID_SIZES, BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
-from vision.layout.table import TableLayout
 
-_GAP_MM = 3.0
-"""Room between two pieces on a page, beyond their outlines."""
+_GAP_MM, _BESIDE_MM = 3.0, 5.0
+"""Room between two rows of pieces, and between two pieces of a row, whose slanted sides are nearer to each other."""
 _PROFILE_MM = 0.5
 """Step in which outlines are compared when pieces are moved together."""
 _HOW = ("Cut the whole lines. Fold the dashed ones away from you.", "Glue the tabs inside.")
 
 
-def plan_kit(game: Game[Any, Any], paper: str, options: Mapping[str, OptionValue] | None = None) -> tuple[Page, ...]:
+def plan_kit(
+    game: Game[Any, Any], kit: Kit, paper: str, options: Mapping[str, OptionValue] | None = None
+) -> tuple[Page, ...]:
     """Plan a game's paper kit: a drawing of the table, its board or sheets, and its pieces.
 
-    ``options`` are the rules, such as the number of players. Raises LayoutError for a game without a kit, and
-    PrintError for an unknown paper, or a sheet that does not fit on it.
+    The kit's layout is that for the ``options``, such as the number of players. Raises PrintError for an unknown paper,
+    or a sheet that does not fit on it.
     """
-    options = options or {}
-    kit = kit_of(game.name)
-    layout = with_rules(kit.layout, game, options)
+    options, layout = options or {}, kit.layout
     if game.printed_sheet is None:
         table = plan_board(layout, game.title, paper, kit.squares)
     else:
         table = plan_sheets(game.title, game.printed_sheet(options), layout, paper)
-    pages = (*table, *_packed(_pieces(game, kit, layout, options), f"{game.title}: pieces to cut out", paper))
-    return (first_page(game, kit, layout, options, paper, len(pages) + 1), *pages)
+    pages = (*table, *_packed(_pieces(game, kit, options), f"{game.title}: pieces to cut out", paper))
+    return (first_page(game, kit, options, paper, len(pages) + 1), *pages)
 
 
-def _pieces(game: Game[Any, Any], kit: Kit, layout: TableLayout, options: Mapping[str, OptionValue]) -> Iterator[Item]:
+def _pieces(game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionValue]) -> Iterator[Item]:
     """Yield the pieces of a kit, large ones first."""
     start = [look for name in usual_appearance(game, options).values() if (look := Look.parse(name))]
     colours = [look.colour for look in start]
-    for surface in layout.surfaces:
+    for surface in kit.layout.surfaces:
         pieces = surface.pieces
         if isinstance(pieces, BlockPieces):
             yield from block_items(kit, pieces, colours)
@@ -76,7 +74,7 @@ def _pieces(game: Game[Any, Any], kit: Kit, layout: TableLayout, options: Mappin
                 yield from pyramid_items(kit, pieces, size)
         elif isinstance(pieces, DicePieces):
             # of ordinary dice there is one for each sheet
-            yield from dice_items(kit, pieces, sum(isinstance(one.pieces, Ink) for one in layout.surfaces))
+            yield from dice_items(kit, pieces, sum(isinstance(one.pieces, Ink) for one in kit.layout.surfaces))
     if game.printed_sheet is not None:
         yield from tile_items(game.printed_sheet(options).tiles)
 
@@ -118,7 +116,9 @@ def _beside(row: Sequence[Item], item: Item, top_mm: float) -> Item:
     heights = np.arange(top_mm - item.height_mm, top_mm, _PROFILE_MM)
     left = _ends(first.outlines, heights)[0]
     right = np.max([_ends(one.outlines, heights)[1] for one in row], axis=0)
-    return item.at(float(np.max(right - left)) + _GAP_MM, top_mm - item.height_mm, turned=turned)
+    return item.at(
+        float(np.max(right - left)) + (_BESIDE_MM if item.turns else _GAP_MM), top_mm - item.height_mm, turned=turned
+    )
 
 
 def _ends(outlines: Iterable[Sequence[tuple[float, float]]], heights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from engine.api import Game
 from engine.support.looks import Look
 from engine.values import OptionValue
 from referee.judge.starts import usual_appearance
+from referee.rendering.kit.instead import instead_of_paper
 from referee.rendering.printed_sheets import (
     MARGIN_MM,
     Contour,
@@ -34,6 +35,7 @@ _PLAN_MM = 118.0
 _BESIDE_MM = 52.0
 """Width of the drawing of the camera, to the right of the instructions."""
 _LINE_MM = 4.8
+_NOTE_PT, _NOTE_LINE_MM = 8.5, 3.8
 _PAPER_GREY: RGB = (0.96, 0.96, 0.94)
 _GREY: RGB = (0.45, 0.45, 0.45)
 _RIM_MM = 14.0
@@ -45,7 +47,6 @@ _SHEETS_APART_MM, _ABREAST = 20.0, 2
 def first_page(
     game: Game[Any, Any],
     kit: Kit,
-    layout: TableLayout,
     options: Mapping[str, OptionValue],
     paper: str,
     pages: int,
@@ -55,10 +56,11 @@ def first_page(
 
     width, height = paper_mm(paper)
     top = height - MARGIN_MM
-    plan = _Plan(game, kit, layout, options)
+    layout, plan = kit.layout, _Plan(game, kit, options)
     figures, labels = plan.drawn(Rectangle(MARGIN_MM, top - 14 - _PLAN_MM, width - 2 * MARGIN_MM, _PLAN_MM))
     labels.append(Label(MARGIN_MM, top - 7, f"{game.title}: a kit of paper", _TITLE_PT, font="Helvetica-Bold"))
-    y = top - 14 - _PLAN_MM - 9
+    foot = plan.bottom_mm
+    y = foot - 9
     words_mm = width - 2 * MARGIN_MM - _BESIDE_MM - 8
     for number, line in enumerate(_instructions(game, layout, pages), 1):
         labels.append(Label(MARGIN_MM, y, f"{number}.", _WORDS_PT, font="Helvetica-Bold"))
@@ -66,7 +68,15 @@ def first_page(
             labels.append(Label(MARGIN_MM + 8, y, part, _WORDS_PT))
             y -= _LINE_MM
         y -= 1.2
-    beside = _camera(width - MARGIN_MM - _BESIDE_MM, top - 14 - _PLAN_MM - 62, tilted=_is_tilted(layout))
+    labels.append(Label(MARGIN_MM + 8, y, _COMMAND.format(game=game.name), _WORDS_PT, font="Courier-Bold"))
+    y = min(y - _LINE_MM, foot - 76) - 4
+    labels.append(Label(MARGIN_MM, y, "Instead of paper pieces", _WORDS_PT, font="Helvetica-Bold"))
+    for line in instead_of_paper(kit):
+        for part in simpleSplit(line, "Helvetica", _NOTE_PT, (width - 2 * MARGIN_MM) * 72 / 25.4):
+            y -= _NOTE_LINE_MM
+            labels.append(Label(MARGIN_MM, y, part, _NOTE_PT))
+        y -= 0.8
+    beside = _camera(width - MARGIN_MM - _BESIDE_MM, foot - 62, tilted=_is_tilted(layout))
     words = (f"{game.title}, page 1 of {pages}", "Print at 100 %, not fitted to the page.")
     return Page(
         width,
@@ -81,6 +91,7 @@ def _is_tilted(layout: TableLayout) -> bool:
     return isinstance(layout.board.pieces, BlockPieces | PyramidPieces)
 
 
+_COMMAND = "./run watch --game {game} --layout kit"
 _COMMON = (
     "Print all {pages} pages at 100 %. The ruler at the foot of each must be 100 mm long.",
     "Matt paper is best, 120 to 200 g. {printer}",
@@ -121,7 +132,7 @@ _CAMERA = (
 
 def _instructions(game: Game[Any, Any], layout: TableLayout, pages: int) -> list[str]:
     pieces = layout.board.pieces
-    printer = "Print in colour." if isinstance(pieces, PyramidPieces) else _ANY_PRINTER
+    printer = "Print in colour. Cutting takes an evening." if isinstance(pieces, PyramidPieces) else _ANY_PRINTER
     lines = [line.format(pages=pages, printer=printer) for line in _COMMON]
     of_pieces = next(words for kind, words in _OF_PIECES.items() if isinstance(pieces, kind))
     if isinstance(pieces, Ink):
@@ -132,17 +143,19 @@ def _instructions(game: Game[Any, Any], layout: TableLayout, pages: int) -> list
     where = "60 to 90 cm above the table"
     where += ", at a slant, so that it sees a side of each piece" if _is_tilted(layout) else ", looking down"
     lines += [line.format(where=where) for line in _CAMERA]
-    set_up = "Set the pieces up as drawn."
+    is_stacked = isinstance(pieces, PyramidPieces)
+    set_up = f"Set the pieces up as drawn{', the black ones at the left' if is_stacked else ''}."
     if isinstance(pieces, Ink):
         set_up = f"Take {listed(pieces.colours)} felt pens." if pieces.colours else "Each writes with a dark pen."
-    return [*lines, f"{set_up} Then start:  ./run watch {game.name} --layout kit"]
+    return [*lines, f"{set_up} Then start the referee:"]
 
 
 class _Plan:
     """The table seen from above."""
 
-    def __init__(self, game: Game[Any, Any], kit: Kit, layout: TableLayout, options: Mapping[str, OptionValue]) -> None:
-        self._game, self._kit, self._layout = game, kit, layout
+    def __init__(self, game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionValue]) -> None:
+        self._game, self._kit, self._layout = game, kit, kit.layout
+        self.bottom_mm = 0.0
         self._start = usual_appearance(game, options)
         self._figures: list[Figure] = []
         self._labels: list[Label] = []
@@ -165,10 +178,10 @@ class _Plan:
                 self._y = top_mm - (extent.y_mm + extent.height_mm) * self._scale
                 self._part(part)
             top_mm -= (extent.height_mm + _SHEETS_APART_MM) * self._scale
+        self.bottom_mm = top_mm + _SHEETS_APART_MM * self._scale - 5
         if not self._game.has_sheets:
             middle, first = room.x_mm + room.width_mm / 2, self._game.players[0]
-            below_mm = top_mm + _SHEETS_APART_MM * self._scale - 4
-            self._labels.append(Label(middle, below_mm, f"{first} sits here", _SMALL_PT, centred=True))
+            self._labels.append(Label(middle, self.bottom_mm, f"{first} sits here", _SMALL_PT, centred=True))
         return self._figures, self._labels
 
     def _figure(

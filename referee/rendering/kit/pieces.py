@@ -18,9 +18,12 @@ from vision.layout.symbols import SYMBOLS, Outline, circle, star
 BLEED_MM = 1.0
 """How far a colour reaches beyond the line to cut, so that an inexact cut shows no white."""
 _CUT_MM, _FOLD_MM, _DASH_MM = 0.2, 0.2, 1.5
-_GREY: RGB = (0.5, 0.5, 0.5)
+_GREY: RGB = (0.6, 0.6, 0.6)
+_DARK_FACE = 0.3
+"""Brightness of a face, from 0 to 1, below which a black line to cut would not be seen on it."""
 _SMALL_TAB_MM, _PYRAMID_TAB_MM = 6.0, 6.0
-_GLUE_PT = 5.0
+_GLUE_PT, _GLUE_DROP_MM = 5.0, 0.6
+"""Size of the word on a tab, and its baseline's distance below its middle."""
 _CAPITAL = 0.72
 """Height of a capital letter or digit, as a share of its font's size."""
 _FACE_LETTER = 0.62
@@ -52,9 +55,13 @@ class Item:
             replace(one, contours=tuple(moved(each, x_mm, y_mm, turned=turned) for each in one.contours))
             for one in self.figures
         )
-        labels = tuple(replace(one, x_mm=one.x_mm + x_mm, y_mm=one.y_mm + y_mm) for one in self.labels)
+        # words are not turned, so their baseline stays below their middle
+        sign, drop = (-1, 2 * _GLUE_DROP_MM) if turned else (1, 0.0)
+        labels = tuple(
+            replace(one, x_mm=sign * one.x_mm + x_mm, y_mm=sign * one.y_mm + y_mm - drop) for one in self.labels
+        )
         outlines = tuple(moved(each, x_mm, y_mm, turned=turned) for each in self.outlines)
-        return replace(self, outlines=outlines, figures=figures, labels=() if turned else labels)
+        return replace(self, outlines=outlines, figures=figures, labels=labels)
 
 
 Art = tuple[Outline, ...] | str
@@ -101,7 +108,7 @@ def _printed_face(name: str) -> Art:
     return shape_outlines(_TETROMINOES[name], _SHAPE_SQUARE) if name in _TETROMINOES else name
 
 
-def net_item(net: Net, colour: RGB, ink: RGB, art: Mapping[str, Art], glue: str = "glue") -> Item:
+def net_item(net: Net, colour: RGB, ink: RGB, art: Mapping[str, Art]) -> Item:
     """Return a net in a colour, with something in ink on some of its faces."""
     left, low, right, high = net.box
     faces = tuple(net.faces.values())
@@ -120,10 +127,10 @@ def net_item(net: Net, colour: RGB, ink: RGB, art: Mapping[str, Art], glue: str 
             figures.append(Figure(outlines, ink))
     for tab in net.tabs:
         x, y = (sum(corner[axis] for corner in tab.outline) / 4 for axis in (0, 1))
-        if glue:
-            labels.append(Label(x, y - 0.8, glue, _GLUE_PT, centred=True))
-    figures += [Figure((cut,), None, BLACK, _CUT_MM) for cut in _open(net.cuts)]
-    figures += [Figure((fold,), None, _GREY, _FOLD_MM, _DASH_MM) for fold in net.folds]
+        labels.append(Label(x, y - _GLUE_DROP_MM, "glue", _GLUE_PT, centred=True))
+    seen = _GREY if max(colour) < _DARK_FACE else BLACK
+    figures += [Figure((cut,), None, seen, _CUT_MM) for cut in _open(net.cuts)]
+    figures += [Figure((fold,), None, ink, _FOLD_MM, _DASH_MM) for fold in net.folds]
     outlines = (*faces, *(tab.outline for tab in net.tabs))
     drawn = Item(right - left, high - low, outlines, tuple(figures), tuple(labels))
     return drawn.at(-left, -low)
@@ -158,7 +165,7 @@ def pyramid_items(kit: Kit, pieces: PyramidPieces, size: str) -> list[Item]:
     """Return the nets of a set's pyramids of one size."""
     net = pyramid_net(pieces.sizes[size], _PYRAMID_TAB_MM)
     return [
-        replace(net_item(net, kit.colours[colour], kit.ink_on(colour), {}, ""), turns=True)
+        replace(net_item(net, kit.colours[colour], kit.ink_on(colour), {}), turns=True)
         for colour, sizes in kit.pyramids.items()
         for _ in range(sizes.count(size))
     ]
@@ -171,7 +178,7 @@ def disc_items(kit: Kit, pieces: DiscPieces, colours: Iterable[str]) -> list[Ite
     return [
         Item(2 * radius, 2 * radius, (ring,), (
             Figure((ring,), kit.colours[colour], kit.colours[colour], 2 * BLEED_MM),
-            Figure((ring,), None, BLACK if kit.colours[colour] == WHITE else _GREY, _CUT_MM),
+            Figure((ring,), None, _GREY if max(kit.colours[colour]) < _DARK_FACE else BLACK, _CUT_MM),
         ))
         for colour in colours
     ]  # fmt: skip

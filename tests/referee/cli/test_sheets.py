@@ -319,6 +319,31 @@ def test_a_sheet_file_is_accepted_wherever_options_are(run_checked):
         table_options(game, {"sheet": ours})
 
 
+def test_a_kit_is_printed_with_a_sheet_for_each_player(run: Run) -> None:
+    done = run("tools", "print", "kit", "number-drop", "--players", "3")
+    assert done.exit_code == 0, done.stderr
+    assert "5 pages in number-drop-kit.pdf" in done.stdout
+    assert Path("number-drop-kit.pdf").read_bytes().startswith(b"%PDF-")
+    assert "is there already" in run("tools", "print", "kit", "number-drop").stderr
+    assert run("tools", "print", "kit", "number-drop", "--paper", "letter", "--out", "other.pdf").exit_code == 0
+
+
+def test_what_to_use_instead_of_a_kit_is_said_and_nothing_printed(run: Run) -> None:
+    done = run("tools", "print", "kit", "blockade", "--look")
+    assert done.exit_code == 0, done.stderr
+    assert "Looney pyramids" in done.stdout
+    assert not Path("blockade-kit.pdf").exists()
+
+
+def test_the_board_of_a_kit_is_printed_by_its_layout(run: Run) -> None:
+    done = run("tools", "print", "board", "deblockle", "--layout", "kit", "--out", "board.pdf")
+    assert done.exit_code == 0, done.stderr
+    assert "4 pages" in done.stdout
+    assert (
+        "does not exist" in run("tools", "print", "board", "deblockle", "--layout", "no.json", "--out", "b.pdf").stderr
+    )
+
+
 def test_a_sheet_file_in_the_settings_is_printed(run_checked):
     ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'))
     run_checked("print", "sheet", "blokus-dice", "--option", f"sheet={ours}", "--out", "typed.pdf")

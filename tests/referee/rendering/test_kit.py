@@ -18,6 +18,7 @@ from referee.rendering.kit.nets import Edge, Net, cube_net, edges_of, pyramid_ne
 from referee.rendering.kit.pages import plan_kit
 from referee.rendering.kit.pieces import block_items, dice_items, disc_items, pyramid_items
 from referee.rendering.printed_sheets import MARGIN_MM, PAPERS_MM, Page, Point, write_pdf
+from referee.settings.table_layout import kit_for
 from vision.layout.kit import KIT, RGB, kit_of
 from vision.layout.pieces import PYRAMID_SIZES, BlockPieces, DicePieces, DiscPieces, PyramidPieces
 from vision.layout.table import shipped_data
@@ -25,6 +26,10 @@ from vision.layout.table import shipped_data
 BOARDS = ("blockade", "deblockle", "diaballik")
 GAMES = tuple(game for game in registry.games() if KIT in shipped_data(game))
 Floats = npt.NDArray[np.float64]
+
+
+def pages_of(game: str, paper: str) -> tuple[Page, ...]:
+    return plan_kit(registry.load(game), kit_for(registry.load(game), {}), paper)
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def _page(size: tuple[str, str], stream: str) -> DrawnPage:
 @pytest.mark.parametrize("paper", sorted(PAPERS_MM))
 @pytest.mark.parametrize("game", GAMES)
 def test_every_page_has_a_ruler_of_100_mm_and_stays_in_the_margin(game: str, paper: str, tmp_path: Path) -> None:
-    for page in drawn(plan_kit(registry.load(game), paper), tmp_path / "kit.pdf"):
+    for page in drawn(pages_of(game, paper), tmp_path / "kit.pdf"):
         assert sorted(page.size_mm) == pytest.approx(sorted(PAPERS_MM[paper]), abs=0.01)
         lengths = [math.dist(*points) for points in page.paths if len(points) == 2 and points[0][1] == points[1][1]]
         assert any(length == pytest.approx(100, abs=0.01) for length in lengths), "the ruler"
@@ -84,7 +89,7 @@ def test_every_page_has_a_ruler_of_100_mm_and_stays_in_the_margin(game: str, pap
 def test_the_parts_of_a_board_join_to_the_squares_and_markers_of_the_layout(game: str, paper: str) -> None:
     """Lay the parts of the board together as the words say, and look for markers and squares."""
     layout = kit_of(game).layout
-    board = [page for page in plan_kit(registry.load(game), paper) if page.cuts]
+    board = [page for page in pages_of(game, paper) if page.cuts]
     px_per_mm = 4
     whole: dict[tuple[int, int], Floats] = {}
     at = {page: re.search(r"part (\d+) of (\d+): (\w+), (\w+)", _words(page)) for page in board}
@@ -143,22 +148,15 @@ def folded(net: Net, angles: Mapping[tuple[str, str], float]) -> dict[str, Float
     flat = {name: np.array([(*corner, 0.0) for corner in face]) for name, face in net.faces.items()}
     placed = {first: (np.eye(3), np.zeros(3))}
     while others:
-        for name in others:
-            hinge = next(
-                (
-                    (edge, known)
-                    for known in placed
-                    for edge in edges_of(net.faces[known])
-                    if any(same_edge(edge, own) for own in edges_of(net.faces[name]))
-                ),
-                None,
-            )
-            if hinge is not None:
-                break
-        (start, end), known = hinge
+        name, known, (start, end) = next(
+            (name, known, edge)
+            for name in others
+            for known in placed
+            for edge in edges_of(net.faces[known])
+            if any(same_edge(edge, own) for own in edges_of(net.faces[name]))
+        )
         axis = np.array([*np.subtract(end, start), 0.0]) / math.dist(start, end)
-        angle = angles.get((known, name), angles.get((name, known)))
-        turn, _ = cv2.Rodrigues(axis * angle)
+        turn = np.asarray(cv2.Rodrigues(axis * angles.get((known, name), angles.get((name, known), 0.0)))[0])
         foot = np.array([*start, 0.0])
         rotation, shift = placed[known]
         placed[name] = rotation @ turn, rotation @ (foot - turn @ foot) + shift
@@ -234,7 +232,7 @@ def test_pyramids_nest() -> None:
 
 def in_lab(colour: RGB) -> Floats:
     """CIELAB of a screen colour."""
-    return np.asarray(cv2.cvtColor(np.float32([[colour]]), cv2.COLOR_RGB2LAB)[0, 0], dtype=np.float64)
+    return np.asarray(cv2.cvtColor(np.array([[colour]], dtype=np.float32), cv2.COLOR_RGB2LAB)[0, 0], dtype=np.float64)
 
 
 SEEN_BY = {
@@ -296,7 +294,7 @@ def test_a_kit_has_all_pieces_in_their_size() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_pieces_on_a_page_do_not_touch(game: str) -> None:
-    for page in plan_kit(registry.load(game), "letter"):
+    for page in pages_of(game, "letter"):
         if page.cuts or not page.ruler or "cut out" not in _words(page):
             continue
         taken = np.zeros((round(4 * page.height_mm), round(4 * page.width_mm)), np.uint8)
@@ -306,11 +304,11 @@ def test_pieces_on_a_page_do_not_touch(game: str) -> None:
             assert corners.min() >= 4 * MARGIN_MM - 1
             own = np.zeros_like(taken)
             cv2.fillPoly(own, [corners], 1)
-            own = cv2.erode(own, np.ones((5, 5), np.uint8))
-            assert not (own & taken).any()
-            taken |= own
+            inside = np.asarray(cv2.erode(own, np.ones((5, 5), np.uint8)), dtype=np.uint8)
+            assert not (inside & taken).any()
+            taken |= inside
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_something_else_may_be_used(game: str) -> None:
-    assert all(line.endswith(".") and "{" not in line for line in instead_of_paper(game))
+    assert all(line.endswith(".") and "{" not in line for line in instead_of_paper(kit_of(game)))

@@ -22,11 +22,12 @@ from referee.judge.settings import JudgeSettings
 from referee.settings.configuration import Configuration, example, load
 from referee.settings.settings import Button, Settings
 from referee.settings.sources import lines_of_keys
-from referee.settings.table_layout import grid_of_table, layout_for, layout_for_camera, with_rules
+from referee.settings.table_layout import game_of_layout, grid_of_table, layout_for, layout_for_camera, with_rules
 from tests.present import present
 from vision.errors import LayoutError
+from vision.layout.kit import kit_of
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces
-from vision.layout.table import TableLayout, default_layout
+from vision.layout.table import TableLayout, default_layout, games_with_layouts
 from vision.readers.dice.photographs import INSIDE, FaceSet
 
 
@@ -501,6 +502,22 @@ def test_a_board_with_other_squares_than_the_games_is_refused(changed: dict[str,
     layout["board"] |= changed
     with pytest.raises(LayoutError, match=r"squares, a1 to .*; Diaballik needs 7 x 7, a1 to g7"):
         layout_for("diaballik", own(layout, tmp_path))
+
+
+def test_kit_names_the_layout_of_the_paper_kit_unless_there_is_such_a_file(tmp_path: Path) -> None:
+    kit = tmp_path / "kit"
+    assert layout_for("deblockle", kit) == kit_of("deblockle").layout != default_layout("deblockle")
+    assert not layout_for("deblockle", kit, "none").markers.centres_mm
+    assert game_of_layout(kit) is None
+    kit.write_text(json.dumps(shipped("deblockle")), encoding="utf-8")
+    assert layout_for("deblockle", kit) == default_layout("deblockle")
+
+
+def test_a_kit_is_as_flat_as_paper_and_has_the_games_squares() -> None:
+    for game in games_with_layouts():
+        kit, usual = kit_of(game).layout, default_layout(game)
+        assert kit.places == usual.places
+        assert kit.board.height_mm < 0.5
 
 
 def test_the_camera_looks_for_the_dice_of_the_options() -> None:
