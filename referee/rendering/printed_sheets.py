@@ -455,14 +455,15 @@ def plan_board(
         for column, (start, end) in enumerate(pairwise(across)):
             number = row * columns + column + 1
             window = Rectangle(start, -bottom, end - start, bottom - top)
-            joined_to = ([number + 1] if column + 1 < columns else []) + ([number + columns] if row + 1 < rows else [])
+            right = number + 1 if column + 1 < columns else None
+            below = number + columns if row + 1 < rows else None
             words = (
                 f"{title}, part {number} of {rows * columns}: {_WHERE[row > 0, row + 1 == rows]}, "
                 f"{_SIDE[column > 0, column + 1 == columns]}",
                 "Cut along the outer line. Print at 100 %.",
-                f"Glue part {' and '.join(map(str, joined_to))} onto the grey strip." if joined_to else "",
+                "Glue the other parts onto the grey strips." if right or below else "",
             )
-            pages.append(_page(drawing, window, size, words, right=column + 1 < columns, below=row + 1 < rows))
+            pages.append(_page(drawing, window, size, words, right=right, below=below))
     return tuple(pages)
 
 
@@ -537,14 +538,17 @@ def _page(
     size: tuple[float, float],
     words: tuple[str, ...],
     *,
-    right: bool,
-    below: bool,
+    right: int | None,
+    below: int | None,
 ) -> Page:
-    """Return the page with the part of the drawing in ``window``, and strips to glue at its ``right`` and ``below``."""
-    foot_mm = MARGIN_MM + STRIP_MM + below * GLUE_MM
+    """Return the page with the part of the drawing in ``window``, and strips on which other parts are glued."""
+    foot_mm = MARGIN_MM + STRIP_MM + bool(below) * GLUE_MM
     by_x, by_y = MARGIN_MM - window.x_mm, foot_mm - window.y_mm
     cut = Rectangle(
-        MARGIN_MM, foot_mm - below * GLUE_MM, window.width_mm + right * GLUE_MM, window.height_mm + below * GLUE_MM
+        MARGIN_MM,
+        foot_mm - bool(below) * GLUE_MM,
+        window.width_mm + bool(right) * GLUE_MM,
+        window.height_mm + bool(below) * GLUE_MM,
     )
     shapes = tuple(
         tuple(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y) for part in parts)
@@ -556,13 +560,19 @@ def _page(
         for area, colour in drawing.tints
         if colour != WHITE and (part := _within(area, window))
     ]
-    edge_mm = MARGIN_MM + window.width_mm
-    strips = [Rectangle(edge_mm, cut.y_mm, GLUE_MM, cut.height_mm)] * right
-    strips += [Rectangle(MARGIN_MM, cut.y_mm, cut.width_mm, GLUE_MM)] * below
-    figures += [Figure((corners_of(strip),), (_STRIP_GREY,) * 3) for strip in strips]
-    glued = [
-        Label(strip.x_mm + strip.width_mm / 2, MARGIN_MM + STRIP_MM + 3, "glue", 7, centred=True) for strip in strips
-    ]
+    edge_mm, glued = MARGIN_MM + window.width_mm, []
+    if right:
+        strip = Rectangle(edge_mm, cut.y_mm, GLUE_MM, cut.height_mm)
+        figures.append(Figure((corners_of(strip),), (_STRIP_GREY,) * 3))
+        words_at = (edge_mm + GLUE_MM / 2, foot_mm + window.height_mm / 2)
+        glued += [
+            Label(*words_at, "part", 7, centred=True),
+            Label(words_at[0], words_at[1] - 5, str(right), 12, centred=True),
+        ]
+    if below:
+        strip = Rectangle(MARGIN_MM, cut.y_mm, cut.width_mm, GLUE_MM)
+        figures.append(Figure((corners_of(strip),), (_STRIP_GREY,) * 3))
+        glued.append(Label(edge_mm / 2, cut.y_mm + 3, f"part {below} goes here", 9, centred=True))
     lines = []
     for line in drawing.lines:
         (x, y), (to_x, to_y) = line.start_mm, line.end_mm

@@ -28,7 +28,7 @@ _CAPITAL = 0.72
 """Height of a capital letter or digit, as a share of its font's size."""
 _FACE_LETTER = 0.62
 """Height of a digit on a die, as a share of its side."""
-_TILE_MM = 32.0
+_TILE_MM = 30.0
 _BALL_PAPER = 5.0
 """The side of the square of thin paper from which a ball is crumpled, as a multiple of the ball's diameter."""
 
