@@ -8,7 +8,7 @@ beside and below the grid, clear of the markers.
 
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +23,7 @@ from common.phrases import Phrase, joined
 from engine.printing import Box, BoxGroup, PrintedSheet
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
+from vision.geometry import Rectangle as Area
 from vision.layout.pieces import GridSurface, MarkerLayout, Tray
 from vision.layout.table import TableLayout
 from vision.opencv import aruco_dictionary
@@ -428,15 +429,16 @@ WHITE = (1.0, 1.0, 1.0)
 
 
 def plan_board(
-    layout: TableLayout, title: str, paper: str, squares: tuple[float, float, float] = WHITE
+    layout: TableLayout, title: str, paper: str, ground: Iterable[tuple[Area, tuple[float, float, float]]] = ()
 ) -> tuple[Page, ...]:
-    """Plan the pages of a board with its markers, left to right, the far row first; ``squares`` is their colour.
+    """Plan the pages of a board with its markers, left to right, the far row first; ``ground`` is coloured below it.
 
     A page has a strip to glue wherever another joins it at its right or near side. The seams follow the board's lines
     if the pages are large enough. The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError
     for an unknown paper.
     """
-    drawing = _draw_layout(layout, squares)
+    drawing = _draw_layout(layout)
+    drawing.tints += [(rectangle_of(area), colour) for area, colour in ground]
     xs, ys = ([point[axis] for point in drawing.points] for axis in (0, 1))
     left, right, near, far = min(xs) - _RIM_MM, max(xs) + _RIM_MM, min(ys) - _RIM_MM, max(ys) + _RIM_MM
     along = sorted({line.start_mm[0] for line in drawing.lines if line.start_mm[0] == line.end_mm[0]})
@@ -488,7 +490,12 @@ def _seams(start: float, end: float, room_mm: float, lines: Sequence[float]) -> 
     return [*seams, end]
 
 
-def _draw_layout(layout: TableLayout, squares: tuple[float, float, float]) -> _Drawing:
+def rectangle_of(area: Area) -> Rectangle:
+    """Return an area of the table as a rectangle on a page."""
+    return Rectangle(area.left_mm, area.near_mm, area.width_mm, area.depth_mm)
+
+
+def _draw_layout(layout: TableLayout) -> _Drawing:
     drawing = _Drawing()
     markers = layout.markers
     for marker_id, (x, y) in markers.centres_mm.items():
@@ -497,9 +504,6 @@ def _draw_layout(layout: TableLayout, squares: tuple[float, float, float]) -> _D
         drawing.points += ((x - half, y - half), (x + half, y + half))
     for surface in layout.surfaces:
         if isinstance(surface, GridSurface):
-            bounds = surface.bounds_mm
-            area = Rectangle(bounds.left_mm, bounds.near_mm, bounds.width_mm, bounds.depth_mm)
-            drawing.tints.append((area, squares))
             _draw_grid(drawing, surface)
         elif isinstance(surface, Tray):
             bounds = surface.bounds_mm

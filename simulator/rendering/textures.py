@@ -13,6 +13,7 @@ from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet
 from vision.frame import FloatArray, FloatImage, Image
+from vision.layout.kit import STRIPE_MM
 from vision.layout.pieces import MarkerLayout
 from vision.layout.symbols import SYMBOLS, star
 from vision.layout.table import TableLayout
@@ -87,6 +88,9 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     cell = layout.board.cell_mm * px_per_mm
     width, height = round(layout.board.columns * cell), round(layout.board.rows * cell)
     values = _wood(rng, (width, height), look.board_colour, look.board_grain, 40)
+    if look.stripes:
+        is_dark = np.arange(height) % (2 * STRIPE_MM * px_per_mm) < STRIPE_MM * px_per_mm
+        values[is_dark] *= np.float32(1.0 - look.stripes)
     mask = np.zeros((height, width), dtype=np.uint8)
     thickness = max(round(look.line_mm * px_per_mm), 1)
     for column in range(1, layout.board.columns):

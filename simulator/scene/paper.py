@@ -60,6 +60,7 @@ def on_paper(setting: Setting, seed: int) -> Setting:
             line_mm=0.6,
             star_colour=(0.08, 0.08, 0.08),
             sheet_rim_mm=_RIM_MM if is_board else 0.0,
+            stripes=kit.stripes,
         ),
         blocks=BlockLook(_of(printed, "gold", "teal"), inks=inks, grain=0.05, paper=float(rng.uniform(0.3, 1.0))),
         discs=DiscLook(

@@ -82,7 +82,7 @@ class TableLook:
     """The appearance of table, board and markers; ``seed`` draws the grain of ``board_grain`` contrast (0 to 1).
 
     ``sheet_rim_mm`` is the white paper around the markers of a board that is printed with them; 0 if they lie there by
-    themselves.
+    themselves. ``stripes`` is how much darker every other stripe of such a board is.
     """
 
     surface: Surface = "wood"
@@ -96,6 +96,7 @@ class TableLook:
     marker_border_mm: float = 5.0
     markers: Mapping[int, MarkerState] = field(default_factory=dict)
     sheet_rim_mm: float = 0.0
+    stripes: float = 0.0
     seed: int = 1
 
 

@@ -1,8 +1,8 @@
 """A game's paper kit: the layout of the table that it makes, and the colours that are printed.
 
 The layout file of a game lists under ``kit`` only what differs from it, and under ``kit.print`` the screen colours of
-the pieces (``colours``) and of the board's squares (``squares``, white if missing) as #rrggbb, and the sizes of a set's
-pyramids (``pieces``). The colours of pieces
+the pieces (``colours``) and of the board's squares (``squares``, white if missing) as #rrggbb, how much darker their
+stripes are (``stripes``), and the sizes of a set's pyramids (``pieces``). The colours of pieces
 start from those of Okabe and Ito (Color Universal Design, 2008), which colour-blind people tell apart; they were made
 darker or lighter until their lightness differs too, for grey printers, and their hues as far as the stack reader needs.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vision.errors import LayoutError
+from vision.geometry import Rectangle
 from vision.layout.table import TableLayout, games_with_layouts, layout_from_json, shipped_data
 
 KIT = "kit"
@@ -28,13 +29,25 @@ BLACK: RGB = (0.08, 0.08, 0.08)
 class Kit:
     """A paper kit: its table, the colours of its pieces by name, and of the board's squares.
 
-    ``pyramids`` has the sizes of a set's pyramids by colour, a letter for each.
+    ``stripes`` is how much darker every other stripe of the squares is, from 0 to 1: the shadow of a cube on paper
+    without any pattern looks like a cube. ``pyramids`` has the sizes of a set's pyramids by colour, a letter for each.
     """
 
     layout: TableLayout
     colours: Mapping[str, RGB]
     squares: RGB = WHITE
+    stripes: float = 0.0
     pyramids: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ground(self) -> tuple[tuple[Rectangle, RGB], ...]:
+        """What is printed below the lines of the board: areas with their colours, the lower ones first."""
+        bounds = self.layout.board.bounds_mm
+        red, green, blue = (channel * (1 - self.stripes) for channel in self.squares)
+        count = int(bounds.depth_mm / (2 * STRIPE_MM) + 0.5) if self.stripes else 0
+        tops = (bounds.far_mm - 2 * STRIPE_MM * number for number in range(count))
+        stripes = (Rectangle(bounds.left_mm, bounds.right_mm, top - STRIPE_MM, top) for top in tops)
+        return (bounds, self.squares), *((stripe, (red, green, blue)) for stripe in stripes)
 
     def ink_on(self, colour: str) -> RGB:
         """Return the colour in which symbols and pips are printed on a piece: white on dark ones, else black."""
@@ -42,6 +55,8 @@ class Kit:
         return BLACK if 0.3 * red + 0.59 * green + 0.11 * blue > _LIGHT_FACE else WHITE
 
 
+STRIPE_MM = 4.0
+"""Width of a stripe: a tenth of a usual square."""
 _LIGHT_FACE = 0.6
 """Brightness of a face, from 0 to 1, above which white ink would be hardly visible."""
 
@@ -61,7 +76,8 @@ def kit_of(game: str) -> Kit:
     printed = changes.pop("print", {})
     colours = {name: _rgb(text) for name, text in printed.get("colours", {}).items()}
     layout = layout_from_json(_merged(data, changes))
-    return Kit(layout, colours, _rgb(printed.get("squares", "#ffffff")), printed.get("pieces", {}))
+    squares, stripes = _rgb(printed.get("squares", "#ffffff")), printed.get("stripes", 0.0)
+    return Kit(layout, colours, squares, stripes, printed.get("pieces", {}))
 
 
 def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def plan_kit(
     """
     options, layout = options or {}, kit.layout
     if game.printed_sheet is None:
-        table = plan_board(layout, game.title, paper, kit.squares)
+        table = plan_board(layout, game.title, paper, kit.ground)
     else:
         table = plan_sheets(game.title, game.printed_sheet(options), layout, paper)
     pages = (*table, *_packed(_pieces(game, kit, options), f"{game.title}: pieces to cut out", paper))

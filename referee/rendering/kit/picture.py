@@ -21,6 +21,7 @@ from referee.rendering.printed_sheets import (
     corners_of,
     marker_shape,
     paper_mm,
+    rectangle_of,
     ruler,
     strip_labels,
 )
@@ -210,7 +211,8 @@ class _Plan:
                 self._figure((corners_of(row),), BLACK)
 
     def _grid(self, board: GridSurface) -> None:
-        self._figure((corners_of(_bounds(board)),), self._kit.squares)
+        for area, colour in self._kit.ground if not isinstance(board.pieces, Ink) else ():
+            self._figure((corners_of(rectangle_of(area)),), colour)
         for place in board.places:
             self._figure((tuple(map(tuple, board.outline_mm(place).tolist())),), None, _GREY, 0.15)
         for place in board.printed:
@@ -252,8 +254,7 @@ def _ring(x: float, y: float, diameter: float) -> Contour:
 
 
 def _bounds(surface: Surface) -> Rectangle:
-    bounds = surface.bounds_mm
-    return Rectangle(bounds.left_mm, bounds.near_mm, bounds.width_mm, bounds.depth_mm)
+    return rectangle_of(surface.bounds_mm)
 
 
 def _around_all(areas: Sequence[Rectangle], rim: float) -> Rectangle:
