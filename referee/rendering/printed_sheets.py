@@ -457,15 +457,15 @@ def plan_board(
         for column, (start, end) in enumerate(pairwise(across)):
             number = row * columns + column + 1
             window = Rectangle(start, -bottom, end - start, bottom - top)
-            right = number + 1 if column + 1 < columns else None
+            beside = number + 1 if column + 1 < columns else None
             below = number + columns if row + 1 < rows else None
             words = (
                 f"{title}, part {number} of {rows * columns}: {_WHERE[row > 0, row + 1 == rows]}, "
                 f"{_SIDE[column > 0, column + 1 == columns]}",
                 "Cut along the outer line. Print at 100 %.",
-                "Glue the other parts onto the grey strips." if right or below else "",
+                "Glue the other parts onto the grey strips." if beside or below else "",
             )
-            pages.append(_page(drawing, window, size, words, right=right, below=below))
+            pages.append(_page(drawing, window, size, words, right=beside, below=below))
     return tuple(pages)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from simulator.scene.pieces import BlockLook, Colour, DiceLook, DiscLook, PyramidLook
 from simulator.scene.scene import Setting, first_fitting
+from simulator.scene.sheets import extent_mm, lying_sheets
 from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.layout.kit import RGB, has_kit, kit_of
@@ -40,18 +41,19 @@ def is_of_paper(seed: int, game: str) -> bool:
 def on_paper(setting: Setting, seed: int) -> Setting:
     """Return a setting with the paper kit of its game, as one printer made it and one person folded it.
 
-    The camera steps back if the kit's board is not wholly in its picture. Raises LayoutError for a game without a kit.
+    The camera steps back if the kit's board, or its sheets and tray, are not wholly in its picture. Raises LayoutError
+    for a game without a kit.
     """
     kit, rng = kit_of(setting.layout.game), np.random.default_rng([seed, 61])
     tints = 1.0 + rng.uniform(-0.07, 0.07, (3,))
     printed = {name: _printed(colour, tints) for name, colour in kit.colours.items()}
     inks = {name: _printed(kit.ink_on(name), tints) for name in kit.colours}
     layout = _layout(setting.layout, kit.layout)
-    is_board = layout.board == kit.layout.board
+    is_board = not lying_sheets(layout)
     return replace(
         setting,
         layout=layout,
-        pose=_stepped_back(setting, layout) if is_board else setting.pose,
+        pose=_stepped_back(setting, layout),
         table=replace(
             setting.table,
             board_colour=_printed(kit.squares, tints),
@@ -95,7 +97,7 @@ def _printed(colour: RGB, tints: FloatArray) -> Colour:
 
 def _layout(own: TableLayout, kit: TableLayout) -> TableLayout:
     """Return the kit's layout, or for sheets the table's own with the kit's dice."""
-    if kit.board.pieces is None or kit.board.pieces.kind != "ink":
+    if not lying_sheets(own):
         return kit
     dice = next((one for one in kit.surfaces if isinstance(one, Tray)), None)
     surfaces = tuple(dice if isinstance(one, Tray) and dice is not None else one for one in own.surfaces)
@@ -104,9 +106,12 @@ def _layout(own: TableLayout, kit: TableLayout) -> TableLayout:
 
 def _stepped_back(setting: Setting, layout: TableLayout) -> Pose:
     """Return the first pose on the way back from the table's camera that shows the whole paper."""
-    low, high = printed_board_mm(layout, _RIM_MM)
-    middle = np.array([*(low + high) / 2, 0.0])
-    corners = np.array([[x, y, 0.0] for x in (low[0], high[0]) for y in (low[1], high[1])])
-    rotation, translation = setting.pose.rotation, setting.pose.translation - setting.pose.rotation @ middle
+    rotation, translation = setting.pose.rotation, setting.pose.translation
+    if lying_sheets(layout):
+        corners = extent_mm(layout)
+    else:
+        low, high = printed_board_mm(layout, _RIM_MM)
+        corners = np.array([[x, y, 0.0] for x in (low[0], high[0]) for y in (low[1], high[1])])
+        translation = translation - rotation @ corners.mean(axis=0)
     back = (np.array([0.0, 0.0, step * _STEP_BACK_MM]) for step in range(_MOST_STEPS))
     return first_fitting(setting.camera, corners, _MARGIN_PX, (Pose(rotation, translation + each) for each in back))

@@ -13,6 +13,7 @@ from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
 from simulator.scene.paper import on_paper, printed_board_mm
 from simulator.scene.scene import Scene, Setting
+from simulator.scene.sheets import die_side_mm, extent_mm
 from simulator.table import standard_setting
 from vision.frame import Frame
 from vision.geometry import project
@@ -85,6 +86,8 @@ def test_sheets_keep_their_places_and_get_dice_of_paper() -> None:
     setting = standard_setting(game="number-drop")
     paper = on_paper(setting, 1)
     assert paper.layout.places == setting.layout.places
-    assert paper.pose is setting.pose
-    assert paper.layout.surfaces[-1] in (*kit_of("number-drop").layout.surfaces, *setting.layout.surfaces)
+    pixels = project(paper.camera, paper.pose, extent_mm(paper.layout))
+    assert pixels.min() > 0
+    assert (np.array(paper.camera.size) - pixels).min() > 0
+    assert die_side_mm(paper.layout) == 20 > die_side_mm(setting.layout)
     assert paper.dice.ball > 1.6
