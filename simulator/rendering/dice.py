@@ -5,7 +5,6 @@ ray is as long as the distance to the surface. Faces show pips, characters, star
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,6 +19,7 @@ from simulator.scene.scene import Lighting, Setting
 from simulator.scene.sheets import die_side_mm
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.symbols import PIPS
 
 FACE_PX = 64
 """The side of a drawing of a face, in pixels."""
@@ -29,17 +29,6 @@ _BIG_PX = 4 * FACE_PX
 FACE_VALUES = (1, 6, 2, 5, 3, 4)
 """The values of ``pip_faces``, in order."""
 
-_PIPS: Mapping[int, tuple[tuple[int, int], ...]] = {
-    1: ((0, 0),),
-    2: ((-1, -1), (1, 1)),
-    3: ((-1, -1), (0, 0), (1, 1)),
-    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
-    5: ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)),
-    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
-}
-"""The pips of each value: their columns and rows from the face's centre."""
-
-
 def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> FloatImage:
     """Return a face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 
@@ -48,7 +37,7 @@ def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: floa
     """
     big = np.zeros((_BIG_PX, _BIG_PX), dtype=np.uint8)
     share = first_radius if value == 1 and first_radius is not None else radius
-    for column, row in _PIPS[value]:
+    for column, row in PIPS[value]:
         middle = [round(_BIG_PX * (0.5 + spread * along)) for along in (column, row)]
         cv2.circle(big, (middle[0], middle[1]), round(_BIG_PX * share), 255, cv2.FILLED)
     return smaller_face(big)

@@ -1,8 +1,20 @@
-"""The outlines of the six symbols of Deblockle's blocks, as they are printed, drawn and recognised."""
+"""The outlines of the six symbols of Deblockle's blocks, as printed, drawn and recognised, and the pips of dice."""
 
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
+
+PIPS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        1: ((0, 0),),
+        2: ((-1, -1), (1, 1)),
+        3: ((-1, -1), (0, 0), (1, 1)),
+        4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+        5: ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)),
+        6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+    }
+)
+"""The pips of each value of a die: their columns and rows from the face's centre."""
 
 Outline = tuple[tuple[float, float], ...]
 """Corners (x, y) about a face's centre, x to the right and y up, as shares of the face's side."""

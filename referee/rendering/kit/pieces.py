@@ -4,16 +4,16 @@ An item is drawn about its lower left corner, in millimetres.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine.printing import Box
 from referee.rendering.kit.nets import Net, cube_net, moved, pyramid_net
-from referee.rendering.printed_sheets import MM_PER_POINT, Contour, Figure, Label, Point
+from referee.rendering.printed_sheets import MM_PER_POINT, Contour, Figure, Label
 from vision.layout.kit import BLACK, RGB, WHITE, Kit
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, DiscPieces, PyramidPieces
-from vision.layout.symbols import SYMBOLS, Outline, circle, star
+from vision.layout.symbols import PIPS, SYMBOLS, Outline, circle, star
 
 BLEED_MM = 1.0
 """How far a colour reaches beyond the line to cut, so that an inexact cut shows no white."""
@@ -67,24 +67,16 @@ class Item:
 Art = tuple[Outline, ...] | str
 """What is printed on a face: outlines as shares of its side, or a letter or digit."""
 
-_PIPS: Mapping[str, Sequence[Point]] = {
-    "1": ((0, 0),),
-    "2": ((-1, 1), (1, -1)),
-    "3": ((-1, 1), (0, 0), (1, -1)),
-    "4": ((-1, 1), (1, 1), (-1, -1), (1, -1)),
-    "5": ((-1, 1), (1, 1), (0, 0), (-1, -1), (1, -1)),
-    "6": ((-1, 1), (1, 1), (-1, 0), (1, 0), (-1, -1), (1, -1)),
-}
 _PIP_RADIUS, _PIP_APART, _SHAPE_SQUARE = 0.1, 0.26, 0.17
 """Radius of pips, their distance from the middle, and the pitch of a shape's squares, as shares of a die's side."""
-_DIE_SIDES = dict(zip(NET_SIDES, "162534", strict=True))
+_DIE_SIDES = dict(zip(NET_SIDES, (1, 6, 2, 3, 5, 4), strict=True))
 """The pips on each side of a die: opposite ones add up to seven."""
 _TETROMINOES = {"I": "XXXX", "O": "XX/XX", "T": "XXX/.X.", "L": "X../XXX", "S": ".XX/XX."}
 
 
-def pips(value: str) -> tuple[Outline, ...]:
+def pips(value: int) -> tuple[Outline, ...]:
     """Return the pips of a die's face."""
-    return tuple(circle(_PIP_RADIUS, _PIP_APART * x, _PIP_APART * y) for x, y in _PIPS[value])
+    return tuple(circle(_PIP_RADIUS, _PIP_APART * x, _PIP_APART * y) for x, y in PIPS[value])
 
 
 def shape_outlines(drawing: str, pitch: float) -> tuple[Outline, ...]:

@@ -292,6 +292,15 @@ def test_a_kit_has_all_pieces_in_their_size() -> None:
         assert [die.width_mm for die in dice] == pytest.approx([60.0] * count)
 
 
+@pytest.mark.parametrize("game", ["blockade", "blokus-dice"])
+def test_opposite_sides_of_a_die_add_up_to_seven(game: str) -> None:
+    tray = next(one for one in kit_of(game).layout.surfaces if isinstance(one.pieces, DicePieces))
+    for die in dice_items(kit_of(game), DicePieces.on(tray), 1):
+        shown = [figure for figure in die.figures if figure.fill is not None and figure.stroke is None]
+        up, down, north, east, south, west = (len(figure.contours) for figure in shown)
+        assert up + down == north + south == east + west == 7
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_pieces_on_a_page_do_not_touch(game: str) -> None:
     for page in pages_of(game, "letter"):
