@@ -22,7 +22,11 @@ RGB = tuple[float, float, float]
 """Red, green and blue of a screen colour (sRGB), each from 0 to 1."""
 WHITE: RGB = (1.0, 1.0, 1.0)
 BLACK: RGB = (0.08, 0.08, 0.08)
-"""Colours of paper and of printed ink."""
+"""Colours of paper and of printed lines."""
+DARK_INK: RGB = (0.25, 0.25, 0.25)
+"""The colour of symbols and pips on light faces. Darker: a thin line in a picture, which is half face, is farther from
+it.
+"""
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,9 @@ class Kit:
         return (bounds, self.squares), *((stripe, (red, green, blue)) for stripe in stripes)
 
     def ink_on(self, colour: str) -> RGB:
-        """Return the colour in which symbols and pips are printed on a piece: white on dark ones, else black."""
+        """Return the colour in which symbols and pips are printed on a piece: white on dark ones, else dark grey."""
         red, green, blue = self.colours.get(colour, WHITE)
-        return BLACK if 0.3 * red + 0.59 * green + 0.11 * blue > _LIGHT_FACE else WHITE
+        return DARK_INK if 0.3 * red + 0.59 * green + 0.11 * blue > _LIGHT_FACE else WHITE
 
 
 STRIPE_MM = 4.0

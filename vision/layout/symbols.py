@@ -20,7 +20,7 @@ Outline = tuple[tuple[float, float], ...]
 """Corners (x, y) about a face's centre, x to the right and y up, as shares of the face's side."""
 
 _STAR_RADII = (0.35, 0.14)
-_RING_RADII = (0.149, 0.107)
+_RING_RADII = (0.155, 0.1)
 _RING_CENTRES = ((0.0, 0.19), (-0.172, -0.112), (0.172, -0.112))
 _ROUND = 48
 """Corners of a circle."""
