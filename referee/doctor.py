@@ -34,7 +34,7 @@ from referee.settings.conversions import pins, sensor_pins, table_options
 from referee.settings.kept_cameras import kept_cameras
 from referee.settings.settings import MqttSection, Settings
 from referee.settings.sources import Source
-from referee.settings.table_layout import layout_for_camera, with_rules
+from referee.settings.table_layout import is_kit, layout_for_camera, with_rules
 from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
@@ -276,6 +276,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     else:
         load = reader_kind(table).load
         where = settings.table.layout or Phrase("the one that comes with {name}", settings.game.name)
+        if is_kit(settings.table.layout):
+            where = Phrase("the paper kit of {name}", settings.game.name)
         ids = ", ".join(map(str, sorted(table.markers.centres_mm)))
         yield Finding.ok(
             "layout",

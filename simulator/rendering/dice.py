@@ -29,6 +29,7 @@ _BIG_PX = 4 * FACE_PX
 FACE_VALUES = (1, 6, 2, 5, 3, 4)
 """The values of ``pip_faces``, in order."""
 
+
 def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> FloatImage:
     """Return a face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 

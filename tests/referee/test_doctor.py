@@ -241,6 +241,13 @@ def test_handwriting_needs_no_looks(tmp_path: Path) -> None:
     assert (found["looks"].severity, found["looks"].message) == ("ok", "handwriting is read without looks")
 
 
+def test_the_layout_of_the_paper_kit_is_named(tmp_path: Path) -> None:
+    found = check_table(configured(tmp_path, '[game]\nname = "diaballik"\n[table]\nlayout = "kit"\n'))
+    (layout,) = (each for each in found if each.subject == "layout")
+    assert layout.severity == "ok"
+    assert layout.message.startswith("the paper kit of diaballik: 7 x 7 squares")
+
+
 def test_missing_or_damaged_files_of_the_table_are_faults(tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text(json.dumps({"format": "no"}))
     (tmp_path / "layout.json").write_text("{}")
