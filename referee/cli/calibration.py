@@ -233,7 +233,8 @@ def markers(context: cli.CommandContext, layout: Path | None, paper: str, out: P
       ./run tools print markers --out markers.pdf
       ./run tools print markers --layout my-table.json --paper letter --out markers.pdf
     """
-    from referee.rendering.printed_sheets import plan_markers, write_pdf
+    from referee.rendering.printed_pages import write_pdf
+    from referee.rendering.printed_sheets import plan_markers
     from referee.settings.table_layout import layout_for
     from vision.layout.pieces import Ink
 
@@ -264,7 +265,8 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     Examples:
       ./run tools print board diaballik --out board.pdf
     """
-    from referee.rendering.printed_sheets import plan_board, write_pdf
+    from referee.rendering.printed_board import plan_board
+    from referee.rendering.printed_pages import write_pdf
     from referee.settings.table_layout import layout_for
 
     game = registry.load(game_name)
@@ -300,7 +302,7 @@ def kit(game_name: str, players: int | None, paper: str, look: bool, out: Path |
     """
     from referee.rendering.kit.instead import instead_of_paper
     from referee.rendering.kit.pages import plan_kit
-    from referee.rendering.printed_sheets import write_pdf
+    from referee.rendering.printed_pages import write_pdf
     from referee.settings.table_layout import kit_for
 
     game = registry.load(game_name)
@@ -324,7 +326,8 @@ def charuco(board: str, paper: str, out: Path) -> None:
     Examples:
       ./run tools print charuco --out calibration-board.pdf
     """
-    from referee.rendering.printed_sheets import plan_charuco, write_pdf
+    from referee.rendering.printed_pages import write_pdf
+    from referee.rendering.printed_sheets import plan_charuco
     from vision.calibration import parse_board
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
@@ -357,7 +360,8 @@ def game_sheets(
       ./run tools print sheet number-drop --players 3 --out sheets.pdf
       ./run tools print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
     """
-    from referee.rendering.printed_sheets import plan_sheets, write_pdf
+    from referee.rendering.printed_pages import write_pdf
+    from referee.rendering.printed_sheets import plan_sheets
     from referee.settings.table_layout import layout_for, with_rules
 
     game = registry.load(game_name)

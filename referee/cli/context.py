@@ -377,7 +377,7 @@ JOURNAL_FILE = click.Path(path_type=Path, dir_okay=False)
 """A journal to write, which may not exist yet. Its events are added to, so nothing is asked."""
 
 PAPERS = ("a4", "letter")
-"""The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
+"""The papers of ``referee.rendering.printed_pages``, repeated here so that ``referee --help`` doesn't load OpenCV."""
 
 STRENGTH = click.Choice(["gentle", "fair", "strong"])
 """How well the program plays, and how far its hints look ahead."""

@@ -1,168 +1,43 @@
-"""Sheets to print, true to scale: markers, the board to calibrate a camera with, a game's board, and players' sheets.
+"""Sheets to print, true to scale: markers, the board to calibrate a camera with, and players' sheets.
 
-A sheet is first planned as plain values in millimetres, then drawn as a PDF of vectors, so that no printer has to
-scale a bitmap. A board is larger than a sheet of paper, so it is split into pages that are glued together along thin
-lines. Of a player's sheet, the layout defines the markers and the grid, the game everything else. Its boxes are placed
-beside and below the grid, clear of the markers.
+Of a player's sheet, the layout defines the markers and the grid, the game everything else. Its boxes are placed beside
+and below the grid, clear of the markers.
 """
 
-import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
-from itertools import pairwise
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import cv2
-import numpy as np
-
-from common.durable import write_durably
-from common.phrases import Phrase, joined
+from common.phrases import Phrase
 from engine.printing import Box, BoxGroup, PrintedSheet
 from referee.errors import PrintError
+from referee.rendering.printed_pages import (
+    INSTRUCTIONS,
+    MARGIN_MM,
+    RULER_HEIGHT_MM,
+    DrawnLine,
+    Label,
+    Page,
+    Rectangle,
+    marker_modules,
+    marker_shape,
+    paper_mm,
+    ruler,
+    ruler_labels,
+)
 from vision.calibration import CharucoBoardSpec, format_board
-from vision.geometry import Rectangle as Area
-from vision.layout.pieces import GridSurface, MarkerLayout, Tray
+from vision.layout.pieces import GridSurface, MarkerLayout
 from vision.layout.table import TableLayout
-from vision.opencv import aruco_dictionary
 
-PAPERS_MM: Mapping[str, tuple[float, float]] = MappingProxyType({"a4": (210.0, 297.0), "letter": (215.9, 279.4)})
-"""Papers by name: width and height in millimetres, upright."""
-
-RULER_MM = 100
-MARGIN_MM = 10.0
-RULER_HEIGHT_MM = 30.0
 _HEADING_HEIGHT_MM = 26.0
 _LABEL_HEIGHT_MM = 6.0
-"""Measures of every page: its ruler, its white margin (most printers need 5 mm), and room for its words."""
+"""Room for the words above the markers, and below each."""
 _MAP_MM = (42.0, 20.0)
 """The room for the drawing of where the markers lie: its width and height."""
 _MAP_INSIDE = 0.72
 """The size of the surface in that drawing, as a share of the distance between the markers."""
 _LABEL_WIDTH_MM = 50.0
 _GAP_MM = 4.0
-MM_PER_POINT = 25.4 / 72
-_SHADE = 0.75
-"""Lightness of shaded areas, from 0 to 1: light enough to be crossed off with any pen."""
-
-INSTRUCTIONS = (
-    "Print at 100 % (no fit to page), on matt paper. Measure the ruler: it must be exactly 100 mm long.",
-    "If it is not, set the printer's scale and print again.",
-)
-
-
-@dataclass(frozen=True)
-class Rectangle:
-    """A rectangle on a page: its lower left corner and size, in millimetres from the page's lower left corner."""
-
-    x_mm: float
-    y_mm: float
-    width_mm: float
-    height_mm: float
-
-
-@dataclass(frozen=True)
-class DrawnLine:
-    """A line on a page, from one point to another, in millimetres; its colour is red, green, blue from 0 to 1."""
-
-    start_mm: tuple[float, float]
-    end_mm: tuple[float, float]
-    width_mm: float = 0.1
-    colour: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-
-Point = tuple[float, float]
-"""A point in millimetres, x to the right and y up."""
-Contour = tuple[Point, ...]
-"""The corners of a polygon."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Polygons on a page, in millimetres, filled at once: where an even number of them lie, nothing is filled.
-
-    ``fill`` and ``stroke`` are red, green, blue from 0 to 1, or ``None``. ``dash_mm`` is the length of dashes and of
-    the gaps between them, 0 for whole lines.
-    """
-
-    contours: tuple[Contour, ...]
-    fill: tuple[float, float, float] | None = None
-    stroke: tuple[float, float, float] | None = None
-    width_mm: float = 0.2
-    dash_mm: float = 0.0
-
-
-@dataclass(frozen=True)
-class Label:
-    """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points.
-
-    ``font`` is one of the fonts that every reader of PDF files has; ``grey`` is the lightness, 0 for black.
-    """
-
-    x_mm: float
-    y_mm: float
-    text: str
-    size_pt: float = 9.0
-    centred: bool = False
-    font: str = "Helvetica"
-    grey: float = 0.0
-
-
-@dataclass(frozen=True)
-class Page:
-    """One page: figures, over them black shapes (each a set of rectangles filled at once), cut lines, a ruler, texts.
-
-    ``lines`` are printed to be written on, over the grey of ``shaded``.
-    """
-
-    width_mm: float
-    height_mm: float
-    shapes: tuple[tuple[Rectangle, ...], ...] = ()
-    cuts: tuple[Rectangle, ...] = ()
-    ruler: tuple[DrawnLine, ...] = ()
-    labels: tuple[Label, ...] = ()
-    lines: tuple[DrawnLine, ...] = ()
-    shaded: tuple[Rectangle, ...] = ()
-    figures: tuple[Figure, ...] = ()
-
-
-def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
-    """Return a marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
-
-    Raises PrintError for an unknown dictionary or id.
-    """
-    modules = _marker_modules(dictionary, marker_id)
-    count = len(modules)
-    module_mm = side_mm / count
-    rectangles = []
-    for row, cells in enumerate(modules):
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], cells, [0]])))
-        for start, end in zip(edges[::2], edges[1::2], strict=True):
-            rectangles.append(
-                Rectangle(
-                    x_mm + float(start) * module_mm,
-                    y_mm + (count - 1 - row) * module_mm,
-                    float(end - start) * module_mm,
-                    module_mm,
-                )
-            )
-    return tuple(rectangles)
-
-
-def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
-    """Return a marker's modules with its black border, 1 for black, top row first."""
-    try:
-        family = aruco_dictionary(dictionary)
-    except ValueError as error:
-        raise PrintError(str(error)) from error
-    known = len(family.bytesList)
-    if not 0 <= marker_id < known:
-        raise PrintError("{dictionary} has no marker {marker_id}; it has 0 to {last}", dictionary, marker_id, known - 1)
-    count = family.markerSize + 2
-    image = cv2.aruco.generateImageMarker(family, marker_id, count)
-    return np.asarray(np.asarray(image).reshape(count, count) < 128, dtype=np.int8)
 
 
 def check_has_markers(markers: MarkerLayout) -> None:
@@ -181,7 +56,7 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
     """
     check_has_markers(markers)
     width, height = paper_mm(paper)
-    border = markers.side_mm / len(_marker_modules(markers.dictionary, min(markers.centres_mm)))
+    border = markers.side_mm / len(marker_modules(markers.dictionary, min(markers.centres_mm)))
     card = markers.side_mm + 2 * border
     pitch = max(card, _LABEL_WIDTH_MM) + _GAP_MM
     across = max(int((width - 2 * MARGIN_MM + _GAP_MM) // pitch), int(card <= width - 2 * MARGIN_MM))
@@ -296,336 +171,11 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
     return Page(width, height, tuple(shapes), (), ruler(), ruler_labels(heading))
 
 
-def paper_mm(name: str) -> tuple[float, float]:
-    """Return the width and height of a paper; raises PrintError for one that is not in PAPERS_MM."""
-    if name not in PAPERS_MM:
-        raise PrintError("no paper {name!r}; expected one of {names}", name, joined(PAPERS_MM, ", "))
-    return PAPERS_MM[name]
-
-
 def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
     return tuple(
         Label(MARGIN_MM, height_mm - MARGIN_MM - 4 - 4.5 * row, text, 11 if row == 0 else 8)
         for row, text in enumerate(lines)
     )
-
-
-def ruler() -> tuple[DrawnLine, ...]:
-    """Return the ruler at the lower left of a page: ``RULER_MM`` long, with a stroke at each millimetre."""
-    base = MARGIN_MM + 6
-    lines = [DrawnLine((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
-    for millimetre in range(RULER_MM + 1):
-        length = 5.0 if millimetre % 10 == 0 else 3.5 if millimetre % 5 == 0 else 2.0
-        x = MARGIN_MM + millimetre
-        lines.append(DrawnLine((x, base), (x, base + length)))
-    return tuple(lines)
-
-
-def ruler_labels(words: Sequence[str] = ()) -> tuple[Label, ...]:
-    """Return lines of words above the ruler, and the label below it."""
-    above = (Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words))
-    below = f"This ruler is {RULER_MM} mm long, with a stroke every millimetre."
-    return (*above, Label(MARGIN_MM, MARGIN_MM + 2, below, 8))
-
-
-def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
-    """Draw pages as a PDF; the same pages give the same bytes. Raises OSError when the file cannot be written."""
-    from reportlab.pdfgen.canvas import Canvas
-
-    canvas = Canvas(io.BytesIO(), invariant=1, pageCompression=0)
-    canvas.setTitle(title)
-    canvas.setCreator("Tabletop Referee")
-    for page in pages:
-        canvas.setPageSize((_points(page.width_mm), _points(page.height_mm)))
-        canvas.setFillGray(_SHADE)
-        for rectangle in page.shaded:
-            canvas.rect(*map(_points, astuple(rectangle)), stroke=0, fill=1)
-        for figure in page.figures:
-            _draw_figure(canvas, figure)
-        canvas.setDash()
-        canvas.setFillGray(0)
-        for shape in page.shapes:
-            # one path per shape: rectangles filled one by one show hairlines where they meet
-            outline = canvas.beginPath()
-            for rectangle in shape:
-                outline.rect(*map(_points, astuple(rectangle)))
-            canvas.drawPath(outline, stroke=0, fill=1)
-        canvas.setLineWidth(0.3)
-        canvas.setStrokeGray(0.6)
-        for rectangle in page.cuts:
-            canvas.rect(*map(_points, astuple(rectangle)), stroke=1, fill=0)
-        for line in page.ruler + page.lines:
-            canvas.setLineWidth(_points(line.width_mm))
-            canvas.setStrokeColorRGB(*line.colour)
-            canvas.line(*map(_points, (*line.start_mm, *line.end_mm)))
-        for label in page.labels:
-            canvas.setFont(label.font, label.size_pt)
-            canvas.setFillGray(label.grey)
-            draw = canvas.drawCentredString if label.centred else canvas.drawString
-            draw(_points(label.x_mm), _points(label.y_mm), label.text)
-        canvas.showPage()
-    write_durably(path, canvas.getpdfdata())
-
-
-def _draw_figure(canvas: Any, figure: Figure) -> None:
-    canvas.setLineWidth(_points(figure.width_mm))
-    canvas.setLineJoin(1)
-    canvas.setDash(*([[_points(figure.dash_mm)] * 2] if figure.dash_mm else []))
-    if figure.fill is not None:
-        canvas.setFillColorRGB(*figure.fill)
-    if figure.stroke is not None:
-        canvas.setStrokeColorRGB(*figure.stroke)
-    outline = canvas.beginPath()
-    for first, *others in figure.contours:
-        outline.moveTo(*map(_points, first))
-        for corner in others:
-            outline.lineTo(*map(_points, corner))
-        if len(others) > 1:
-            outline.close()
-    # fill mode 0 is the even-odd rule
-    canvas.drawPath(outline, stroke=figure.stroke is not None, fill=figure.fill is not None, fillMode=0)
-
-
-def _points(length_mm: float) -> float:
-    return length_mm / MM_PER_POINT
-
-
-_RIM_MM = 12.0
-"""White margin around everything drawn: a marker needs a border of one module."""
-_GRID_LINE_MM = 0.6
-_LETTER_WIDTH = 0.6
-"""About the width of a letter or digit of Helvetica, as a share of its size."""
-_STAR_WIDTH = 0.82
-"""The same of a star of ZapfDingbats."""
-_STAR = "\N{BLACK STAR}"
-_STAR_SIZE = 0.8
-"""Size of the font for a home star, as a share of a square's side: the star is 0.6 of a side wide."""
-_STAR_MIDDLE = 0.35
-"""Height of the star's middle above the baseline, as a share of its font's size."""
-_LETTER_MM = 7.0
-"""Distance of the letters and numbers from the squares."""
-
-
-@dataclass
-class _Drawing:
-    """What is drawn, in millimetres from the board's centre."""
-
-    shapes: list[tuple[Rectangle, ...]] = field(default_factory=list)
-    lines: list[DrawnLine] = field(default_factory=list)
-    labels: list[Label] = field(default_factory=list)
-    points: list[tuple[float, float]] = field(default_factory=list)
-    tints: list[tuple[Rectangle, tuple[float, float, float]]] = field(default_factory=list)
-
-    def line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        self.lines.append(DrawnLine(start, end, _GRID_LINE_MM))
-        self.points += (start, end)
-
-
-STRIP_MM = 16.0
-"""Height of the strip at the foot of a page with its ruler and, to the right of it, a few lines of words."""
-GLUE_MM = 10.0
-"""Width of the strip of one page that goes below the next one."""
-WHITE = (1.0, 1.0, 1.0)
-
-
-def plan_board(
-    layout: TableLayout, title: str, paper: str, ground: Iterable[tuple[Area, tuple[float, float, float]]] = ()
-) -> tuple[Page, ...]:
-    """Plan the pages of a board with its markers, left to right, the far row first; ``ground`` is coloured below it.
-
-    A page has a strip to glue wherever another joins it at its right or near side. The seams follow the board's lines
-    if the pages are large enough. The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError
-    for an unknown paper.
-    """
-    drawing = _draw_layout(layout)
-    drawing.tints += [(rectangle_of(area), colour) for area, colour in ground]
-    xs, ys = ([point[axis] for point in drawing.points] for axis in (0, 1))
-    left, right, near, far = min(xs) - _RIM_MM, max(xs) + _RIM_MM, min(ys) - _RIM_MM, max(ys) + _RIM_MM
-    along = sorted({line.start_mm[0] for line in drawing.lines if line.start_mm[0] == line.end_mm[0]})
-    # downwards, as the pages follow each other
-    down = sorted({-line.start_mm[1] for line in drawing.lines if line.start_mm[1] == line.end_mm[1]})
-
-    def seams(size: tuple[float, float]) -> tuple[list[float], list[float]]:
-        room_mm, depth_mm = size[0] - 2 * MARGIN_MM, size[1] - 2 * MARGIN_MM - STRIP_MM
-        return _seams(left, right, room_mm, along), _seams(-far, -near, depth_mm, down)
-
-    size = min((paper_mm(paper), paper_mm(paper)[::-1]), key=lambda each: math.prod(map(len, seams(each))))
-    across, downwards = seams(size)
-    columns, rows = len(across) - 1, len(downwards) - 1
-    pages = []
-    for row, (top, bottom) in enumerate(pairwise(downwards)):
-        for column, (start, end) in enumerate(pairwise(across)):
-            number = row * columns + column + 1
-            window = Rectangle(start, -bottom, end - start, bottom - top)
-            beside = number + 1 if column + 1 < columns else None
-            below = number + columns if row + 1 < rows else None
-            words = (
-                f"{title}, part {number} of {rows * columns}: {_WHERE[row > 0, row + 1 == rows]}, "
-                f"{_SIDE[column > 0, column + 1 == columns]}",
-                "Cut along the outer line. Print at 100 %.",
-                "Glue the other parts onto the grey strips." if beside or below else "",
-            )
-            pages.append(_page(drawing, window, size, words, right=beside, below=below))
-    return tuple(pages)
-
-
-_WHERE = {(False, False): "far", (True, False): "middle", (True, True): "near", (False, True): "whole"}
-_SIDE = {(False, False): "left", (True, False): "middle", (True, True): "right", (False, True): "whole"}
-"""Names of a page's row and column, by whether there is one before, and whether it is the last."""
-
-
-def _seams(start: float, end: float, room_mm: float, lines: Sequence[float]) -> list[float]:
-    """Return where pages begin and end: as few as fit in the room, equal ones, or along lines near to that."""
-    count = max(1, math.ceil((end - start - GLUE_MM) / (room_mm - GLUE_MM)))
-    seams = [start]
-    for number in range(1, count):
-        equal = start + number * (end - start) / count
-        left_over = (count - number) * (room_mm - GLUE_MM) + GLUE_MM
-        fitting = [
-            line
-            for line in lines
-            if line - seams[-1] <= room_mm - GLUE_MM and seams[-1] < line and end - line <= left_over
-        ]
-        seams.append(min(fitting, key=lambda line: abs(line - equal), default=equal))
-    return [*seams, end]
-
-
-def rectangle_of(area: Area) -> Rectangle:
-    """Return an area of the table as a rectangle on a page."""
-    return Rectangle(area.left_mm, area.near_mm, area.width_mm, area.depth_mm)
-
-
-def _draw_layout(layout: TableLayout) -> _Drawing:
-    drawing = _Drawing()
-    markers = layout.markers
-    for marker_id, (x, y) in markers.centres_mm.items():
-        half = markers.side_mm / 2
-        drawing.shapes.append(marker_shape(markers.dictionary, marker_id, x - half, y - half, markers.side_mm))
-        drawing.points += ((x - half, y - half), (x + half, y + half))
-    for surface in layout.surfaces:
-        if isinstance(surface, GridSurface):
-            _draw_grid(drawing, surface)
-        elif isinstance(surface, Tray):
-            bounds = surface.bounds_mm
-            _draw_lines(drawing, (bounds.left_mm, bounds.right_mm), (bounds.near_mm, bounds.far_mm))
-            drawing.labels.append(Label(bounds.left_mm, bounds.far_mm + 2, surface.name))
-    return drawing
-
-
-def _draw_grid(drawing: _Drawing, board: GridSurface) -> None:
-    bounds = board.bounds_mm
-    across = tuple(bounds.left_mm + number * board.cell_mm for number in range(board.columns + 1))
-    along = tuple(bounds.near_mm + number * board.cell_mm for number in range(board.rows + 1))
-    _draw_lines(drawing, across, along)
-    half = board.cell_mm / 2
-    for number, x in enumerate(across[:-1]):
-        drawing.labels.append(Label(x + half, bounds.near_mm - _LETTER_MM, chr(ord("a") + number), 11, centred=True))
-    for number, y in enumerate(along[:-1]):
-        drawing.labels.append(Label(bounds.left_mm - _LETTER_MM, y + half - 2, str(number + 1), 11, centred=True))
-    for place in board.printed:
-        x, y = board.centre_mm(place)
-        size_pt = _STAR_SIZE * board.cell_mm / MM_PER_POINT
-        middle = y - _STAR_MIDDLE * size_pt * MM_PER_POINT
-        drawing.labels.append(Label(x, middle, _STAR, size_pt, centred=True, font="ZapfDingbats"))
-
-
-def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float, ...]) -> None:
-    for x in across:
-        drawing.line((x, along[0]), (x, along[-1]))
-    for y in along:
-        drawing.line((across[0], y), (across[-1], y))
-
-
-def _page(
-    drawing: _Drawing,
-    window: Rectangle,
-    size: tuple[float, float],
-    words: tuple[str, ...],
-    *,
-    right: int | None,
-    below: int | None,
-) -> Page:
-    """Return the page with the part of the drawing in ``window``, and strips on which other parts are glued."""
-    foot_mm = MARGIN_MM + STRIP_MM + bool(below) * GLUE_MM
-    by_x, by_y = MARGIN_MM - window.x_mm, foot_mm - window.y_mm
-    cut = Rectangle(
-        MARGIN_MM,
-        foot_mm - bool(below) * GLUE_MM,
-        window.width_mm + bool(right) * GLUE_MM,
-        window.height_mm + bool(below) * GLUE_MM,
-    )
-    shapes = tuple(
-        tuple(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y) for part in parts)
-        for shape in drawing.shapes
-        if (parts := [part for rectangle in shape if (part := _within(rectangle, window))])
-    )
-    figures = [
-        Figure((corners_of(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y)),), colour)
-        for area, colour in drawing.tints
-        if colour != WHITE and (part := _within(area, window))
-    ]
-    edge_mm, glued = MARGIN_MM + window.width_mm, []
-    if right:
-        strip = Rectangle(edge_mm, cut.y_mm, GLUE_MM, cut.height_mm)
-        figures.append(Figure((corners_of(strip),), (_STRIP_GREY,) * 3))
-        words_at = (edge_mm + GLUE_MM / 2, foot_mm + window.height_mm / 2)
-        glued += [
-            Label(*words_at, "part", 7, centred=True),
-            Label(words_at[0], words_at[1] - 5, str(right), 12, centred=True),
-        ]
-    if below:
-        strip = Rectangle(MARGIN_MM, cut.y_mm, cut.width_mm, GLUE_MM)
-        figures.append(Figure((corners_of(strip),), (_STRIP_GREY,) * 3))
-        glued.append(Label(edge_mm / 2, cut.y_mm + 3, f"part {below} goes here", 9, centred=True))
-    lines = []
-    for line in drawing.lines:
-        (x, y), (to_x, to_y) = line.start_mm, line.end_mm
-        part = _within(Rectangle(x, y, to_x - x, to_y - y), window)
-        if part is not None:
-            start = (part.x_mm + by_x, part.y_mm + by_y)
-            lines.append(replace(line, start_mm=start, end_mm=(start[0] + part.width_mm, start[1] + part.height_mm)))
-    # A label across a cut line is printed whole on both pages, so that its parts meet.
-    labels = [
-        replace(label, x_mm=label.x_mm + by_x, y_mm=label.y_mm + by_y)
-        for label in drawing.labels
-        if _within(_room_of(label), window)
-    ]
-    return Page(
-        *size, shapes, (cut,), ruler(), (*labels, *glued, *strip_labels(words)), tuple(lines), figures=tuple(figures)
-    )
-
-
-_STRIP_GREY = 0.85
-
-
-def corners_of(rectangle: Rectangle) -> Contour:
-    """Return a rectangle's corners, anticlockwise from the lower left one."""
-    left, low = rectangle.x_mm, rectangle.y_mm
-    right, high = left + rectangle.width_mm, low + rectangle.height_mm
-    return ((left, low), (right, low), (right, high), (left, high))
-
-
-def strip_labels(words: Sequence[str]) -> tuple[Label, ...]:
-    """Return the ruler's label, and up to three lines of words to the right of the ruler."""
-    beside = (
-        Label(MARGIN_MM + RULER_MM + 6, MARGIN_MM + 9.5 - 4 * row, text, 8) for row, text in enumerate(words) if text
-    )
-    return (*ruler_labels(), *beside)
-
-
-def _room_of(label: Label) -> Rectangle:
-    """Return about the room that a label takes."""
-    height = label.size_pt * MM_PER_POINT
-    width = (_STAR_WIDTH if label.text == _STAR else _LETTER_WIDTH) * height * len(label.text)
-    return Rectangle(label.x_mm - width / 2 * label.centred, label.y_mm, width, height)
-
-
-def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:
-    """Return the part of a rectangle, or of a line, inside the window; ``None`` without any."""
-    left, low = max(rectangle.x_mm, window.x_mm), max(rectangle.y_mm, window.y_mm)
-    right = min(rectangle.x_mm + rectangle.width_mm, window.x_mm + window.width_mm)
-    high = min(rectangle.y_mm + rectangle.height_mm, window.y_mm + window.height_mm)
-    return Rectangle(left, low, right - left, high - low) if right >= left and high >= low else None
 
 
 _MODULES = 6

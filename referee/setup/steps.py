@@ -32,7 +32,9 @@ from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind
-from referee.rendering.printed_sheets import Page, plan_board, plan_markers, plan_sheets, write_pdf
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_pages import Page, write_pdf
+from referee.rendering.printed_sheets import plan_markers, plan_sheets
 from referee.session.ports import Reader
 from referee.settings.configuration import load, written
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from referee.rendering.printed_sheets import Contour, Point
+from referee.rendering.printed_pages import Contour, Point
 from vision.layout.pieces import TIP_SHARE, PyramidSize
 
 TAB_MM = 7.0

@@ -20,16 +20,9 @@ from referee.rendering.kit.pieces import (
     pyramid_items,
     tile_items,
 )
-from referee.rendering.printed_sheets import (
-    MARGIN_MM,
-    STRIP_MM,
-    Page,
-    paper_mm,
-    plan_board,
-    plan_sheets,
-    ruler,
-    strip_labels,
-)
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_pages import MARGIN_MM, STRIP_MM, Page, paper_mm, ruler, strip_labels
+from referee.rendering.printed_sheets import plan_sheets
 from vision.frame import FloatArray
 from vision.layout.kit import Kit
 from vision.layout.pieces import PYRAMID_SIZES, BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces

@@ -11,7 +11,7 @@ from engine.support.looks import Look
 from engine.values import OptionValue
 from referee.judge.starts import usual_appearance
 from referee.rendering.kit.instead import instead_of_paper
-from referee.rendering.printed_sheets import (
+from referee.rendering.printed_pages import (
     MARGIN_MM,
     Contour,
     Figure,

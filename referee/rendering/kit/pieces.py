@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from engine.printing import Box
 from referee.rendering.kit.nets import Net, cube_net, moved, pyramid_net
-from referee.rendering.printed_sheets import MM_PER_POINT, Contour, Figure, Label
+from referee.rendering.printed_pages import MM_PER_POINT, Contour, Figure, Label
 from vision.layout.kit import BLACK, RGB, WHITE, Kit
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, DiscPieces, PyramidPieces
 from vision.layout.symbols import PIPS, SYMBOLS, Outline, circle, star

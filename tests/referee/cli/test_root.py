@@ -24,7 +24,7 @@ from referee.cli.group import EXIT_CODES, LazyCommand, LazyGroup, exit_code_of, 
 from referee.cli.root import root
 from referee.cli.watch import demo_command, watch_command
 from referee.errors import ConfigError, JournalBusyError, RefereeError
-from referee.rendering.printed_sheets import PAPERS_MM
+from referee.rendering.printed_pages import PAPERS_MM
 from referee.settings.settings import Settings
 from tests.commands import COMMANDS, Run
 from vision.errors import CalibrationError

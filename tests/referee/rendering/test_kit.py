@@ -17,7 +17,7 @@ from referee.rendering.kit.instead import instead_of_paper
 from referee.rendering.kit.nets import Edge, Net, cube_net, edges_of, pyramid_net, same_edge
 from referee.rendering.kit.pages import plan_kit
 from referee.rendering.kit.pieces import block_items, dice_items, disc_items, pyramid_items
-from referee.rendering.printed_sheets import MARGIN_MM, PAPERS_MM, Page, Point, write_pdf
+from referee.rendering.printed_pages import MARGIN_MM, PAPERS_MM, Page, Point, write_pdf
 from referee.settings.table_layout import kit_for
 from vision.layout.kit import KIT, RGB, kit_of
 from vision.layout.pieces import PYRAMID_SIZES, BlockPieces, DicePieces, DiscPieces, PyramidPieces

@@ -15,18 +15,9 @@ from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.registry import load
 from engine.values import OptionValue
 from referee.errors import PrintError
-from referee.rendering.printed_sheets import (
-    MARGIN_MM,
-    PAPERS_MM,
-    STRIP_MM,
-    Page,
-    marker_shape,
-    plan_board,
-    plan_charuco,
-    plan_markers,
-    plan_sheets,
-    write_pdf,
-)
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_pages import MARGIN_MM, PAPERS_MM, STRIP_MM, Page, marker_shape, write_pdf
+from referee.rendering.printed_sheets import plan_charuco, plan_markers, plan_sheets
 from referee.settings.table_layout import with_rules
 from tests.vision.readers.ink import sheets
 from vision.calibration import CharucoBoardSpec, parse_board
