@@ -291,9 +291,9 @@ def _kit_file(context: click.Context, _option: click.Parameter, given: Path | No
 @click.option("--look", is_flag=True, is_eager=True, help="Say what to use instead of paper pieces, and print nothing.")
 @click.option("--out", type=cli.OUTPUT_FILE, callback=_kit_file, help="The PDF to write.  [default: GAME-kit.pdf]")
 def kit(game_name: str, players: int | None, paper: str, look: bool, out: Path | None) -> None:  # noqa: ARG001
-    """Print a whole game of paper: board or sheets, pieces and dice, with a drawing of what goes where.
+    """Print a whole game of paper, to cut out.
 
-    Nothing has to be measured: watch it with `--layout kit`.
+    That is its board or sheets, its pieces and dice, and a drawing of what goes where. Nothing has to be measured: watch it with `--layout kit`.
 
     Examples:
       ./run tools print kit diaballik

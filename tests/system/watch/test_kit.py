@@ -7,6 +7,7 @@ import cv2
 import pytest
 from rich.console import Console
 
+from referee.journal.events import EventKind
 from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.settings.settings import Settings
@@ -78,5 +79,5 @@ def test_every_turn_of_a_game_of_paper_is_accepted(
     assert watch(options, Console(file=heard, width=200, color_system=None)) == 0, heard.getvalue()
     with read_journal(tmp_path / "game.sqlite") as journal:
         kinds = [event.kind for _, event in journal.events(1)]
-    assert kinds.count("turn") == len(truth.played) == 3, heard.getvalue()
+    assert kinds.count(EventKind.TURN) == len(truth.played) == 3, heard.getvalue()
     assert "illegal" not in heard.getvalue()
