@@ -293,7 +293,8 @@ def _kit_file(context: click.Context, _option: click.Parameter, given: Path | No
 def kit(game_name: str, players: int | None, paper: str, look: bool, out: Path | None) -> None:  # noqa: ARG001
     """Print a whole game of paper, to cut out.
 
-    That is its board or sheets, its pieces and dice, and a drawing of what goes where. Nothing has to be measured: watch it with `--layout kit`.
+    That is its board or sheets, its pieces and dice, and a drawing of what goes where. Nothing has to be measured:
+    watch it with `--layout kit`.
 
     Examples:
       ./run tools print kit diaballik
