@@ -69,11 +69,13 @@ def describe(turn: DiaballikTurn) -> str:
     """Describe the turn in a short sentence."""
     parts: list[str] = []
     for before, each in zip((None, *turn.actions), turn.actions, strict=False):
-        ways = {"start": PLACES[each.start], "end": PLACES[each.end]}
         if before is not None and not before.passes and not each.passes and before.end == each.start:
-            parts[-1] = Phrase("moves {start} to {middle} to {end}", PLACES[before.start], *ways.values())
+            parts[-1] = Phrase(
+                "moves {start} to {middle} to {end}", PLACES[before.start], PLACES[each.start], PLACES[each.end]
+            )
         else:
-            parts.append(either(each.passes, "passes {start} to {end}", "moves {start} to {end}", **ways))
+            start, end = PLACES[each.start], PLACES[each.end]
+            parts.append(either(each.passes, "passes {start} to {end}", "moves {start} to {end}", start, end))
     if turn.claims:
         parts.append(Phrase("announces anti-play"))
     return Phrase("{player} {deeds}.", turn.player.capitalize(), listed(parts) or Phrase("does nothing"))

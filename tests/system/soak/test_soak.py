@@ -121,7 +121,7 @@ def test_a_turn_seen_whole_before_it_was_covered_counts_as_in_sight() -> None:
     assert not [item for item in score(played).items if item.outcome is Outcome.WRONG]
     too_much = [item for item in tampered(played, never_known).items if item.outcome is Outcome.WRONG]
     assert [item.detail for item in too_much] == [
-        "more than was in sight: White moves f7 to f6, moves f6 to f5 and passes d7 to b7."
+        "more than was in sight: White moves f7 to f6 to f5 and passes d7 to b7."
     ]
 
 
