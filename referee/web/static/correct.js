@@ -109,7 +109,9 @@ export function chooseSquares() {
     square = piece = null;
     show();
   });
-  onTable(() => {
+  onTable((table, before) => {
+    // What was changed is meant for its own game.
+    if (before && before.game.number !== table.game.number) steps = [];
     prepare();
     show();
   });

@@ -13,7 +13,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import EMPTY
-from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, TakeBack
+from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.web.access import Role
 from tests.effort import cases
 from tests.system.page.playing import PHONE, journal_of, tap
@@ -152,6 +152,17 @@ def test_what_waits_is_not_done_to_a_later_game(diaballik: Any, visit: Any) -> N
     page.unroute("**/api/commands")
     expect(page.locator("#said")).to_have_text("The table has changed meanwhile. Check it, then try again.")
     assert running.snapshots.newest.snapshot.outcome is None
+
+
+def test_a_correction_is_not_kept_for_a_later_game(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    running.end_turn()
+    page = visit(f"{address}/correct", viewport=PHONE)
+    page.locator("[id='place-a1']").click()
+    page.locator(".pieces [value='empty']").click()
+    expect(page.locator("#changes li")).to_have_count(1)
+    running.tell(NewGame("diaballik"))
+    expect(page.locator("#changes li")).to_have_count(0)
 
 
 def test_a_command_done_before_a_restart_is_not_done_again(tmp_path: Path, visit: Any) -> None:
