@@ -409,12 +409,8 @@ class Game(Generic[StateT, TurnT]):
     def roll_sentence(self, before: StateT, roll: Roll) -> str:
         """Say what was rolled, and what that decided."""
         decided = self.decided_by(before, roll)
-        faces = ",".join(roll.faces)
-        rolled = (
-            Phrase("The tiles {faces} were drawn.", faces)
-            if self.to_draw(before)
-            else Phrase("{faces} was rolled.", faces)
-        )
+        is_drawn = self.to_draw(before)
+        rolled = Phrase("The tiles were drawn.") if is_drawn else Phrase("{faces} was rolled.", ",".join(roll.faces))
         return joined((rolled, decided)) if decided else rolled
 
     def dice_for(self, roll: str) -> Dice[StateT]:

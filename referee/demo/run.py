@@ -326,7 +326,17 @@ def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting)
         may_hint = options.hints.strength != "none"
         maintenance = options.maintenance and options.maintenance(lambda: list(report.lines), path)
         port = TablePort(
-            game, snapshots, commands, path, newest, overlay, rules, may_hint, maintenance=maintenance, others=others
+            game,
+            snapshots,
+            commands,
+            path,
+            newest,
+            overlay,
+            rules,
+            may_hint,
+            options.clock,
+            maintenance=maintenance,
+            others=others,
         )
         stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
         with closing(_FrameSubscribers(options, demo, inputs, service, report, commands, newest)) as frame_subscribers:

@@ -9,6 +9,7 @@ from vision.reading import HindranceKind
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3
+_MOST_DOUBTS = 3
 PUT_RIGHT = Phrase("Thank you. The board is right again.")
 UNCHANGED = Phrase("Nothing has changed.")
 NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
@@ -16,10 +17,10 @@ _OR_SAY = Phrase("or say what stands there (./run table correct).")
 SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 
 
-def _named(places: Sequence[str]) -> str:
+def _named(places: Sequence[str], most: int = _MOST_NAMED) -> str:
     """Name the first places, and the number of the others."""
-    others = [Phrase("{part} more", len(places) - _MOST_NAMED)] if len(places) > _MOST_NAMED else []
-    return listed([*places[:_MOST_NAMED], *others])
+    others = [Phrase("{part} more", len(places) - most)] if len(places) > most else []
+    return listed([*places[:most], *others])
 
 
 def begun(to_move: Sequence[str], awaited: str = "") -> str:
@@ -135,8 +136,11 @@ def not_a_turn_yet(places: Sequence[Place]) -> str:
 
 
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
-    """Some places can't be read for certain; those that show something new come first."""
+    """Some places can't be read for certain; those that show something new come first. Many are counted."""
     ordered = sorted(places, key=lambda place: place not in shown)
+    if len(ordered) > _MOST_DOUBTS:
+        named = _named(ordered, _MOST_DOUBTS)
+        return Phrase("I am not sure about {count} squares: {named}. Please have a look.", len(ordered), named)
     parts = [Phrase("{place} ({look}?)", place, shown[place]) if place in shown else place for place in ordered]
     return either(
         len(parts) == 1,

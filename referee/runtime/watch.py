@@ -201,6 +201,7 @@ def _referee(
             overlay,
             settings.options,
             hints_allowed=chosen.hints.strength != "none",
+            control=settings.clock,
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
             others=others,
             phone=phone,

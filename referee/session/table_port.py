@@ -24,6 +24,7 @@ from common.findings import Finding
 from common.phrases import Phrase, as_sentence, joined
 from engine.api import Game
 from engine.values import OptionValue, Player
+from referee.clocks import TimeControl
 from referee.commands.entries import offer_of
 from referee.commands.rights import on_behalf
 from referee.commands.values import (
@@ -208,7 +209,7 @@ class TablePort:
 
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
-    nothing was located. ``options``, those of the rules, and ``hints_allowed`` are the owner's settings.
+    nothing was located. ``options``, those of the rules, ``hints_allowed`` and the usual ``control`` are the owner's.
     ``maintenance`` is ``None`` if nothing provides it, ``others`` if there is no other game at this table, ``phone`` if
     the camera is none.
     """
@@ -221,6 +222,7 @@ class TablePort:
     overlay: Callable[[Frame], Image | None] = lambda _: None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     hints_allowed: bool = True
+    control: TimeControl | None = None
     maintenance: Maintenance | None = None
     others: OtherSettings | None = None
     phone: PhonePort | None = None
@@ -479,9 +481,8 @@ class CommandHandler:
         return command
 
     def _reply(self, reply: Reply) -> ReplyDocument:
-        return ReplyDocument(
-            words=reply.words, refused=reply.refused, event_number=self._event_number, field=reply.field
-        )
+        words = as_sentence(reply.words) if reply.refused else reply.words
+        return ReplyDocument(words=words, refused=reply.refused, event_number=self._event_number, field=reply.field)
 
     @property
     def _event_number(self) -> int:

@@ -50,7 +50,8 @@ class GameDocument(Document):
 class PlayerDocument(Document):
     """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points.
 
-    A side that ``is_program`` is played by the program. ``tally`` says how far the player has come; it may be empty.
+    A side that ``is_program`` is played by the program; one that ``is_named`` has a name. ``tally`` says how far the
+    player has come; it may be empty.
     """
 
     id: str
@@ -59,6 +60,7 @@ class PlayerDocument(Document):
     score: int | None
     to_move: bool
     is_program: bool
+    is_named: bool
     tally: str = ""
 
 
@@ -584,6 +586,7 @@ def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say, tell: Say)
             score=snapshot.scores.get(player),
             to_move=player in to_move,
             is_program=is_program(snapshot.names.get(player, "")),
+            is_named=bool(snapshot.names.get(player)),
             tally=say(tallies.get(player, "")),
         )
         for player in players_of(game, snapshot)

@@ -18,7 +18,7 @@ from engine.api import Game
 from engine.registry import games, load
 from engine.values import OptionValue
 from hardware.lights.signals import Mood, Signal
-from referee.clocks import NO_CLOCK
+from referee.clocks import NO_CLOCK, TimeControl
 from referee.commands.entries import is_asked, player_counts, players_with, same_again
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError
@@ -154,7 +154,8 @@ class NewGamePage:
             "seats": list(zip(playing, seats, strict=True)),
             "may_be_fewer": len(player_counts(game)) > 1,
             "names": evenings.names,
-            "clocks": _clocks(language),
+            "clocks": _clocks(language, port.control),
+            "usual_count": len(players_with(game, options)),
             "rules": evenings.rules,
             "usual": rule_options(game, options),
             "is_rulebook": rule_options(game, options) == rule_options(game, {}),
@@ -254,11 +255,13 @@ def hue_of(name: str) -> int:
     return sum(map(ord, name)) % 6
 
 
-def _clocks(language: str) -> list[tuple[str, str, str]]:
-    """Return the clocks to choose from, each with its name and its meaning."""
+def _clocks(language: str, usual: TimeControl | None) -> list[tuple[str, str, str]]:
+    """Return the clocks to choose from, each with its name and its meaning; the ``usual`` one is the owner's."""
     gettext: Callable[[str], str] = translations(language).gettext
+    each = "" if usual is None else gettext("%(minutes)s min each") % {"minutes": f"{usual.base_s / 60:g}"}
+    bonus = gettext("%(seconds)s s more a turn") % {"seconds": f"{usual.bonus_s:g}"} if usual and usual.bonus_s else ""
     return [
-        ("", gettext("As usual"), gettext("the clock of the settings")),
+        ("", gettext("As usual"), ", ".join(filter(None, (each, bonus))) or gettext("no clock")),
         (NO_CLOCK, gettext("No clock"), gettext("everybody takes their time")),
         ("fischer 5+3", gettext("Quick"), gettext("5 minutes each, and 3 seconds more a turn")),
         ("fischer 15+10", gettext("Unhurried"), gettext("15 minutes each, and 10 seconds more a turn")),

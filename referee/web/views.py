@@ -365,6 +365,7 @@ class OwnerPages:
         access = self._services.access
         words = {
             "devices": devices_document(access.devices).devices,
+            "telling": self._services.documents.telling(language_of(request)),
             "codes": _codes_to_show(access.policy, request),
             "desk": self._desk,
             "has_maintenance": self._services.port.maintenance,

@@ -267,6 +267,16 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
 def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
     """Return the faces of the tiles in slots A to E; raises IllegalTurnError if these tiles can't show them."""
     drawn = tuple(faces)
+    for tile in options.components.tiles:
+        slots = [letter for letter, face in zip(LETTERS, drawn, strict=False) if face in tile]
+        if len(slots) > 1:
+            raise IllegalTurnError(
+                Phrase(
+                    "the same tile can't lie in slots {slots}; each of the {tiles} tiles lies there once",
+                    listed(slots),
+                    TILES,
+                )
+            )
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = tile_draws(options)[0].roll.faces
         raise IllegalTurnError(

@@ -16,7 +16,8 @@ export function chooseSquares() {
   let piece = null;
 
   const squareAt = (place) => squaresOf(board).find((each) => placeOf(each) === place);
-  const said = (place, look) => `${place}: ${nameOf(look)}`;
+  const nameOfSquare = (place) => place.split(".").at(-1);
+  const said = (place, look) => `${nameOfSquare(place)}: ${nameOf(look)}`;
   const nameOf = (look) => pieces.find(({ value }) => value === look).title;
 
   // The piece as it will stand there, over what is drawn now.
@@ -58,7 +59,7 @@ export function chooseSquares() {
     });
     changes.parentNode.hidden = undo.hidden = !steps.length;
     send.disabled = !steps.length && !form.elements.to_move.value;
-    if (square) told.textContent = word("chosen", { place: square });
+    if (square) told.textContent = word("chosen", { place: nameOfSquare(square) });
     else if (piece) told.textContent = word("piece", { piece: nameOf(piece.value) });
     else told.textContent = steps.length ? said(...steps.at(-1)) : asking;
   };
@@ -75,6 +76,7 @@ export function chooseSquares() {
     square = square === placeOf(tapped) ? null : placeOf(tapped);
     show();
     if (square) pieces[0].focus({ preventScroll: true });
+    tapped.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
   const tapPiece = (tapped) => {
     if (square) {

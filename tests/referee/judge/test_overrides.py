@@ -131,8 +131,8 @@ def test_confirming_the_set_up_does_not_hide_a_change_before_the_next_look(
     assert ruling.verdict.kind is (VerdictKind.AMBIGUOUS if by_sensors else VerdictKind.ILLEGAL)
     if by_sensors:
         # The changed square comes first, and only some of the squares a rule depends on are listed.
-        assert ruling.verdict.sentence.startswith("I am not sure what e1 (empty?), ")
-        assert " more show." in ruling.verdict.sentence
+        assert ruling.verdict.sentence.startswith("I am not sure about 20 squares: e1, ")
+        assert " more. " in ruling.verdict.sentence
     assert "e1" in ruling.verdict.places
     assert judge.against_camera == ()
 

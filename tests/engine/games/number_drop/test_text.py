@@ -339,7 +339,14 @@ def test_no_shape_of_a_star_fits_beyond_the_sheet():
         GAME.notation.parse_turn(state, "1 3 4 5 on g")
 
 
+def test_a_tile_that_lies_in_two_slots_is_named_by_these() -> None:
+    tile = GAME.rules.new({"players": 2}).options.components.tiles[0]
+    others = [solo for solo, _ in GAME.rules.new({"players": 2}).options.components.tiles[1:4]]
+    with pytest.raises(IllegalTurnError, match="the same tile can't lie in slots A and E; each of the 5"):
+        GAME.dice_for("tiles").rolled(GAME.rules.new({"players": 2}), Roll((tile[0], *others, tile[1])))
+
+
 def test_tiles_are_drawn_not_rolled() -> None:
     start = GAME.rules.new({"players": 2})
     drawn = GAME.roll_sentence(start, Roll(("I4", "L4", "O4", "T4", "S4")))
-    assert drawn == "The tiles I4,L4,O4,T4,S4 were drawn."
+    assert drawn == "The tiles were drawn."
