@@ -114,7 +114,7 @@ def test_a_clock_that_cannot_be_read_is_said_at_its_field(diaballik: Any, visit:
     page.get_by_role("button", name="Begin", exact=True).click()
     expect(page.get_by_role("alert").filter(has_text="cannot read the clock")).to_be_in_viewport(ratio=1)
     expect(minutes).to_be_in_viewport(ratio=1)
-    expect(minutes).to_have_accessible_description(re.compile("cannot read the clock"))
+    expect(minutes).to_have_accessible_description(re.compile("Cannot read the clock"))
     expect(page.get_by_label("Black", exact=True)).to_have_value("Anna")
     minutes.fill("7")
     page.get_by_role("button", name="Begin", exact=True).click()
