@@ -55,7 +55,7 @@ class TableParts:
     async def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
         """Return each part by its name, as a JSON string. Call it only from the server's event loop.
 
-        It renders in the loop's own thread: this takes about 1 ms, a thread that waits for the interpreter up to 100.
+        It renders in the loop's own thread: another would wait longer for the interpreter than rendering takes.
         """
         async with self._reading:
             if self._version != document.version:
