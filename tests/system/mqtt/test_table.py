@@ -246,7 +246,7 @@ def test_answers_go_to_the_requested_topic_only_below_the_prefix(house: House) -
     client.say(PLAY, command, ResponseTopic="referee/answers/hall", CorrelationData=b"\x00\x01")
     answer = client.until(lambda heard: heard.topic == "referee/answers/hall")
     assert answer.correlation == b"\x00\x01"
-    assert Answer.model_validate_json(answer.payload).words == "there is no turn to take back"
+    assert Answer.model_validate_json(answer.payload).words == "There is no turn to take back."
     client.say(PLAY, {**command, "request_id": "b"}, ResponseTopic="home/lamp/set")
     assert client.answer("b")["refused"]
     assert not [heard for heard in client.heard if heard.topic == "home/lamp/set"]
