@@ -34,7 +34,8 @@ class Frame:
 
     ``time_s`` is monotonic: only differences are meaningful. ``sequence`` counts every frame the camera took, so a gap
     shows that frames were dropped. ``source`` names the file or device. ``is_still``: somebody took it of a table at
-    rest, perhaps from elsewhere than the frames before.
+    rest, perhaps from elsewhere than the frames before. ``focal_share`` is the focal length that the picture itself
+    tells, as a share of its diagonal.
     """
 
     image: Image
@@ -42,6 +43,7 @@ class Frame:
     sequence: int
     source: str = ""
     is_still: bool = False
+    focal_share: float | None = None
 
 
 Clock = Callable[[], float]

@@ -44,6 +44,13 @@ _TIFF_SIDES = (256, 257)
 """The tags of a TIFF's width and height."""
 _TIFF_SHORT = 3
 """The kind of a TIFF's value of two bytes."""
+_JPEG_EXIF, _EXIF_START = 0xE1, b"Exif\0\0"
+"""The marker of the segment with EXIF data, and how these start: a TIFF follows."""
+_EXIF_DIRECTORY, _FOCAL_ON_FILM = 0x8769, 0xA405
+"""The tags of the camera's directory, and in it of the focal length that would give such a picture on 35 mm film."""
+_FOCALS_ON_FILM_MM = range(12, 121)
+"""Those that are believed, from a phone's widest lens to one for portraits."""
+_FILM_DIAGONAL_MM = 43.27
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
@@ -194,25 +201,46 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
 
 def _tiff_size(data: bytes) -> tuple[int, int] | None:
     """Read the size from the first directory (TIFF 6.0); where one is given twice, the larger one."""
+    first = _tiff_directory(data)
+    width, height = (first.get(side, 0) for side in _TIFF_SIDES)
+    return (width, height) if width and height else None
+
+
+def _tiff_directory(data: bytes, start: int | None = None) -> dict[int, int]:
+    """Read the numbers of a TIFF's first directory, or of that at ``start``, by tag, the largest of each.
+
+    None for what is no TIFF.
+    """
     order: Literal["little", "big"]
     if data.startswith(b"II*\0"):
         order = "little"
     elif data.startswith(b"MM\0*"):
         order = "big"
     else:
-        return None
-    start = int.from_bytes(data[4:8], order)
-    sides = dict.fromkeys(_TIFF_SIDES, 0)
+        return {}
+    start = int.from_bytes(data[4:8], order) if start is None else start
+    found: dict[int, int] = {}
     for number in range(int.from_bytes(data[start : start + 2], order)):
         entry = data[start + 2 + 12 * number : start + 14 + 12 * number]
         if len(entry) < 12:
             break
         tag, kind = (int.from_bytes(entry[at : at + 2], order) for at in (0, 2))
-        if tag in sides:
-            value = int.from_bytes(entry[8:10] if kind == _TIFF_SHORT else entry[8:12], order)
-            sides[tag] = max(sides[tag], value)
-    width, height = sides.values()
-    return (width, height) if width and height else None
+        value = int.from_bytes(entry[8:10] if kind == _TIFF_SHORT else entry[8:12], order)
+        found[tag] = max(found.get(tag, 0), value)
+    return found
+
+
+def focal_share(data: bytes) -> float | None:
+    """Read the focal length, as a share of the picture's diagonal, from the EXIF data at the start of a JPEG.
+
+    ``None`` where it tells none, or one that is not believed.
+    """
+    segments = _jpeg_segments(data) if data.startswith(_JPEG_START) else ()
+    starts = (at + 4 for kind, at in segments if kind == _JPEG_EXIF and data[at + 4 : at + 10] == _EXIF_START)
+    exif = data[next(starts, len(data)) + len(_EXIF_START) :]
+    camera = _tiff_directory(exif).get(_EXIF_DIRECTORY)
+    focal_mm = 0 if camera is None else _tiff_directory(exif, camera).get(_FOCAL_ON_FILM, 0)
+    return focal_mm / _FILM_DIAGONAL_MM if focal_mm in _FOCALS_ON_FILM_MM else None
 
 
 def is_jpeg(data: bytes) -> bool:

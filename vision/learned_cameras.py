@@ -123,7 +123,7 @@ class LearnedCameras:
         is_good = all(one.error_px(known.camera) <= _SETTINGS.good_error_px * unit for one in similar)
         if similar and is_good and located.error_px <= _SETTINGS.changed_error_px * unit:
             return False
-        measured = measured_at(picture.grey, part, located.markers, located.pose, known.camera)
+        measured = measured_at(picture, part, located.markers, located.pose, known.camera)
         return measured is not None and self._combine(known, measured)
 
     def look_again(self, picture: SharedPicture, time_s: float) -> bool:

@@ -7,9 +7,9 @@ start is the best of a range of focal lengths without distortion, by both planar
 all poses are fitted together to the corners and crossings by Levenberg-Marquardt, with the errors weighted as Huber
 (1964) does, so that a piece that looks like a crossing hardly counts.
 
-From straight above every focal length fits, so usual lenses are preferred as far as nothing is known. The result says
-how well it is known: the standard deviation, the remaining error, and reasons not to trust it. Views that disagree with
-the others are thrown out.
+From straight above every focal length fits, so usual lenses are preferred as far as nothing is known, or what a photo
+tells of its own. The result says how well it is known: the standard deviation, the remaining error, and reasons not to
+trust it. Views that disagree with the others are thrown out.
 """
 
 from collections import Counter
@@ -55,6 +55,15 @@ class LensPriors:
 PHOTO_PRIORS = LensPriors(focal=0.62, log_focal_sd=0.5)
 """For one photo of one sheet, by its markers alone: any phone, and none of its lenses is unlikely."""
 PRIORS = LensPriors()
+_TOLD_SD = 0.06
+"""Standard deviation of the logarithm of a focal length that a photo tells: some makers mean the diagonal, some the
+width, and a photo that is cropped to 16:9 tells what the whole one would.
+"""
+
+
+def _priors_of(picture: SharedPicture) -> LensPriors:
+    """Return what is known of a picture's lens before it is looked at."""
+    return PRIORS if picture.focal_share is None else LensPriors(picture.focal_share, _TOLD_SD)
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,8 @@ class Sighting:
 class SelfCalibration:
     """A camera measured from the table, by the ``sightings`` that agree; ``thrown_out`` is how many do not.
 
-    ``focal_sd`` is the standard deviation of the focal length as a share of it, ``k1_sd`` that of the distortion.
+    ``focal_sd`` is the standard deviation of the focal length as a share of it, ``k1_sd`` that of the distortion;
+    ``priors`` is what was known before.
     """
 
     camera: CameraModel
@@ -147,6 +157,7 @@ class SelfCalibration:
     k1_sd: float
     sightings: tuple[Sighting, ...]
     thrown_out: int = 0
+    priors: LensPriors = PRIORS
 
     @property
     def error_px(self) -> float:
@@ -217,6 +228,7 @@ def calibration_to_json(measured: SelfCalibration) -> dict[str, Any]:
     return camera_to_json(measured.camera) | {
         "focal_sd": measured.focal_sd,
         "k1_sd": measured.k1_sd,
+        "usual_focal": [measured.priors.focal, measured.priors.log_focal_sd],
         "sightings": [
             {
                 "points_mm": one.points_mm.round(3).tolist(),
@@ -240,14 +252,16 @@ def calibration_from_json(data: Mapping[str, Any]) -> SelfCalibration:
             )
             for one in data["sightings"]
         )
-        measured = SelfCalibration(camera, float(data["focal_sd"]), float(data["k1_sd"]), sightings)
+        priors = LensPriors(*map(float, data["usual_focal"]))
+        measured = SelfCalibration(camera, float(data["focal_sd"]), float(data["k1_sd"]), sightings, priors=priors)
     except (KeyError, TypeError, ValueError) as wrong:
         raise CalibrationError("the measured camera is invalid: {wrong}", wrong) from None
     sound = all(
         len(one.points_mm) == len(one.pixels) > 0 and np.isfinite(one.points_mm).all() and np.isfinite(one.pixels).all()
         for one in sightings
     )
-    if not (sightings and sound and np.isfinite([measured.focal_sd, measured.k1_sd]).all()):
+    numbers = measured.focal_sd, measured.k1_sd, priors.focal, priors.log_focal_sd
+    if not (sightings and sound and np.isfinite(numbers).all() and min(numbers) > 0):
         raise CalibrationError("the measured camera has no views that it can be measured from")
     return measured
 
@@ -274,23 +288,23 @@ def _measured(
     """Yield the camera of a picture as each part of the table in it shows it; none where too little is seen."""
     for part in layout.parts():
         found = (
-            _measured_by_markers(picture.grey, part, _markers_of(picture, part, methods), name)
+            _measured_by_markers(picture, part, _markers_of(picture, part, methods), name)
             if part.markers.centres_mm
-            else _measured_by_lines(picture.grey, part, name)
+            else _measured_by_lines(picture, part, name)
         )
         if found is not None:
             yield found
 
 
 def measured_at(
-    grey: Image, part: TableLayout, markers: Sequence[Marker], pose: Pose, camera: CameraModel
+    picture: SharedPicture, part: TableLayout, markers: Sequence[Marker], pose: Pose, camera: CameraModel
 ) -> SelfCalibration | None:
     """Return the camera as a part of the table shows it that was located by a similar one; ``None`` if it shows too
     little.
     """
     if markers:
-        return _measured_by_markers(grey, part, markers, camera.name)
-    return _best_by_lines([_with_crossings(grey, part, _bare(pose), camera, PRIORS)])
+        return _measured_by_markers(picture, part, markers, camera.name)
+    return _best_by_lines([_with_crossings(picture.grey, part, _bare(pose), camera, _priors_of(picture))])
 
 
 def camera_of_board(grey: Image, part: TableLayout, pose_of: Callable[[CameraModel], Pose]) -> CameraModel:
@@ -304,14 +318,15 @@ def camera_of_board(grey: Image, part: TableLayout, pose_of: Callable[[CameraMod
 
 
 def _measured_by_markers(
-    grey: Image, part: TableLayout, markers: Sequence[Marker], name: str
+    picture: SharedPicture, part: TableLayout, markers: Sequence[Marker], name: str
 ) -> SelfCalibration | None:
     """Return the camera as a part's markers and crossings show it; ``None`` if they are too few."""
     if len(markers) < _SETTINGS.fewest_with_crossings:
         return None
+    grey, priors = picture.grey, _priors_of(picture)
     points, pixels = corner_pairs(part.markers, markers)
-    starts = cameras_from_markers(part, markers, (grey.shape[1], grey.shape[0]), PRIORS, name)
-    found = [_with_crossings(grey, part, Sighting(points, pixels, pose), camera, PRIORS) for camera, pose in starts]
+    starts = cameras_from_markers(part, markers, (grey.shape[1], grey.shape[0]), priors, name)
+    found = [_with_crossings(grey, part, Sighting(points, pixels, pose), camera, priors) for camera, pose in starts]
     best = _best_of(found)
     fewest = 0 if len(markers) >= _SETTINGS.fewest_markers else len(points) + _SETTINGS.fewest_crossings
     return best if best is not None and _agreeing_points(best) >= fewest else None
@@ -358,13 +373,13 @@ def _markers_of(picture: SharedPicture, part: TableLayout, methods: Sequence[Met
     return best
 
 
-def _measured_by_lines(grey: Image, part: TableLayout, name: str) -> SelfCalibration | None:
+def _measured_by_lines(picture: SharedPicture, part: TableLayout, name: str) -> SelfCalibration | None:
     """Return the camera as the lines of a board without markers show it, from the best of some usual lenses."""
-    found = []
-    for share in _SETTINGS.without_markers:
+    found, grey, told = [], picture.grey, picture.focal_share
+    for share in _SETTINGS.without_markers if told is None else (told,):
         camera = camera_with_share(share, (grey.shape[1], grey.shape[0]), name)
         for _, board in run_to_end(clear_boards(grey, camera, part.board))[:1]:
-            found.append(_with_crossings(grey, part, _bare(board.pose), camera, PRIORS))
+            found.append(_with_crossings(grey, part, _bare(board.pose), camera, _priors_of(picture)))
     return _best_by_lines(found)
 
 
@@ -445,8 +460,9 @@ def _is_crossing(grey: Image, pixel: FloatArray, half: int) -> bool:
     )
 
 
-def joined_calibration(measured: Sequence[SelfCalibration], *, priors: LensPriors = PRIORS) -> SelfCalibration:
+def joined_calibration(measured: Sequence[SelfCalibration]) -> SelfCalibration:
     """Measure a camera from all sightings of one or more calibrations together; those that disagree are thrown out."""
+    priors = min((one.priors for one in measured), key=lambda one: one.log_focal_sd)
     best = min(measured, key=lambda one: (not one.agrees, one.focal_sd))
     kept = [_seen_by(best.camera, one.camera, sighting) for one in measured for sighting in one.sightings]
     thrown_out, limit_px = 0, _SETTINGS.most_error_px * unit_px(best.camera.size)
@@ -533,7 +549,7 @@ def fit_camera_to(sightings: Sequence[Sighting], start: CameraModel, priors: Len
     )
     errors_px = np.concatenate([one.errors_px(camera) for one in fitted])
     camera = replace(camera, reprojection_error_px=float(np.sqrt(np.mean(errors_px**2))))
-    return SelfCalibration(camera, float(deviations[0]), float(deviations[1]), fitted)
+    return SelfCalibration(camera, float(deviations[0]), float(deviations[1]), fitted, priors=priors)
 
 
 def _huber(off: FloatArray) -> tuple[FloatArray, FloatArray]:

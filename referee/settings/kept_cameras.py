@@ -20,7 +20,7 @@ from vision.learned_cameras import LearnedCameras
 from vision.self_calibration import SelfCalibration, calibration_from_json, calibration_to_json, estimate_camera
 
 _FORMAT = "tabletop-referee cameras"
-_VERSION = 1
+_VERSION = 2
 """Version of the file's format; other versions are measured anew."""
 _MOST_CAMERAS = 12
 """Number of cameras that are kept, the latest ones: a phone has two sizes, and a household a few phones."""

@@ -48,7 +48,7 @@ from referee.web.guard import (
     Guarded,
     Upload,
     form_fields,
-    form_with_file,
+    form_with_files,
 )
 from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
@@ -706,8 +706,8 @@ class _Pages:
         return RedirectResponse(f"/?{urlencode([('step', step), *given])}" if given else "/", 303)
 
     async def _photo(self, request: Request) -> Response:
-        fields, content = await form_with_file(request)
-        if not content:
+        fields, files = await form_with_files(request)
+        if not (content := files.get("photo")):
             raise HTTPException(422, "No photo came. Choose one, then send it again.")
         self._access.count_command(request.state.session)
         await run_in_threadpool(self._set_up.take_photo, fields.get("step", [""])[-1], content)

@@ -28,7 +28,7 @@ from referee.web.guard import (
     Guarded,
     Upload,
     form_fields,
-    form_with_file,
+    form_with_files,
     number_in,
 )
 from referee.web.languages import language_of
@@ -257,9 +257,11 @@ class CameraPage:
         self._access.count_frame(session)
         if self.desk.blocks(session):
             raise HTTPException(409, self._busy_words)
-        _, content = await form_with_file(request)
+        _, files = await form_with_files(request)
         try:
-            judged = await run_in_threadpool(self._phone.camera.photograph, content)
+            judged = await run_in_threadpool(
+                self._phone.camera.photograph, files.get("photo", b""), files.get("original", b"")
+            )
         except FrameError as error:
             raise HTTPException(422, as_sentence(str(error))) from error
         except CameraError as error:

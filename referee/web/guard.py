@@ -297,7 +297,7 @@ MOST_PHOTO_BYTES = 16 * 1024 * 1024
 PHOTO_S = 60.0
 PERMISSIONS = "Permissions-Policy"
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
-_MOST_FIELDS = 1000
+_MOST_FIELDS, _MOST_FILES = 1000, 2
 """The most fields of a form; the largest of ours has one for each square."""
 NO_UPLOADS: Mapping[str, Upload] = MappingProxyType({})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -383,7 +383,7 @@ class Guarded(Route):
 async def _csrf_in(request: Request) -> str:
     if CSRF_HEADER in request.headers:
         return request.headers[CSRF_HEADER]
-    fields = await form_fields(request) or (await form_with_file(request))[0]
+    fields = await form_fields(request) or (await form_with_files(request))[0]
     return fields.get(CSRF_FIELD, [""])[0]
 
 
@@ -403,21 +403,21 @@ def number_in(text: str, most_digits: int) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
 
 
-async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]:
-    """Return the fields and the file of a multipart form; both empty for any other content type."""
+async def form_with_files(request: Request) -> tuple[dict[str, list[str]], dict[str, bytes]]:
+    """Return the fields and the files of a multipart form by name; none for any other content type."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        return {}, b""
+        return {}, {}
     fields: dict[str, list[str]] = {}
-    content = b""
+    files: dict[str, bytes] = {}
     # Starlette keeps the body once it is read, so the route can read it again.
     await request.body()
-    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
+    async with request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS) as form:
         for name, value in form.multi_items():
             if isinstance(value, UploadFile):
-                content = await value.read()
+                files[name] = await value.read()
             else:
                 fields.setdefault(name, []).append(value)
-    return fields, content
+    return fields, files
 
 
 Refuse = Callable[[Request, HTTPException], Response]

@@ -2,7 +2,6 @@
 
 import os
 import struct
-from typing import Literal
 
 import cv2
 import numpy as np
@@ -10,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.vision.photos import Order, segment, telling, tiff
 from vision.errors import CameraError, FrameError
 from vision.geometry import CameraModel, Pose, project
 from vision.images import (
     check_frame,
     decode_image,
     decode_photo,
+    focal_share,
     image_size,
     is_complete_image,
     load_image,
@@ -208,10 +209,6 @@ def test_a_hundredth_of_a_picture_is_enough_light() -> None:
         check_frame(tall)
 
 
-def segment(kind: int, body: bytes) -> bytes:
-    return bytes([0xFF, kind]) + (len(body) + 2).to_bytes(2) + body
-
-
 FRAME = b"\x08" + (600).to_bytes(2) + (800).to_bytes(2) + b"\x03"
 
 
@@ -249,16 +246,6 @@ def test_the_size_of_every_format_is_read_from_its_header(suffix: str, parameter
     assert decode_image(data, "picture").shape == (60, 80, 3)
 
 
-def tiff(order: Literal["little", "big"], *entries: tuple[int, int, int]) -> bytes:
-    """A TIFF's header and first directory, of entries (tag, kind, value)."""
-    made = (b"II*\0" if order == "little" else b"MM\0*") + (8).to_bytes(4, order) + len(entries).to_bytes(2, order)
-    for tag, kind, value in entries:
-        size = 2 if kind == 3 else 4
-        made += tag.to_bytes(2, order) + kind.to_bytes(2, order) + (1).to_bytes(4, order)
-        made += value.to_bytes(size, order).ljust(4, b"\0")
-    return made
-
-
 @pytest.mark.parametrize(
     ("data", "size"),
     [
@@ -283,6 +270,23 @@ def test_what_says_no_size_is_no_readable_image(data: bytes) -> None:
     assert image_size(data) is None
     with pytest.raises(FrameError, match="picture is not a readable image"):
         decode_image(data, "picture")
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_the_focal_length_is_read_from_what_a_photo_tells(order: Order) -> None:
+    plain = cv2.imencode(".jpg", picture())[1].tobytes()
+    others = segment(0xE0, b"JFIF"), segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0")
+    assert focal_share(telling(plain, 26, order)) == pytest.approx(26 / 43.27)
+    told = telling(plain, 26, order, *others)
+    assert focal_share(told) == focal_share(told[: -len(plain) + 2]) == pytest.approx(26 / 43.27)
+    assert {focal_share(told[:length]) for length in range(len(told))} == {None, 26 / 43.27}
+    assert np.array_equal(decode_photo(told, "photo", most_pixels=4800), decode_photo(plain, "photo", most_pixels=4800))
+
+
+def test_no_focal_length_is_read_where_a_photo_tells_none_or_one_that_no_lens_has() -> None:
+    plain = cv2.imencode(".jpg", picture())[1].tobytes()
+    for data in (plain, telling(plain, 0), telling(plain, 9000), plain[2:], b""):
+        assert focal_share(data) is None
 
 
 @pytest.mark.parametrize("suffix", [".bmp", ".webp", ".tiff"])

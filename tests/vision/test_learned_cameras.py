@@ -116,6 +116,20 @@ def test_pictures_from_other_sides_make_it_better_and_the_same_side_is_not_measu
     assert min(one.tilt_deg for one in last.sightings) > 10, "that from above tells least"
 
 
+def test_a_photo_from_straight_above_that_tells_its_focal_length_gives_the_camera() -> None:
+    narrow = lens((960, 540), horizontal_view_deg=46.0)
+    share = float(narrow.matrix[0, 0] / np.hypot(*narrow.size))
+    image = seen_from((6.0, -4.0, 1000.0), narrow)
+    errors = []
+    for told in (None, 1.02 * share):
+        cameras = LearnedCameras(LAYOUT)
+        cameras.camera_for(SharedPicture(image, told), 0.0)
+        (known,) = cameras.known.values()
+        errors.append(off(known, narrow))
+    assert errors[0] > 0.08
+    assert errors[1] < 0.04
+
+
 @pytest.mark.parametrize("zoom", [1.12, 0.85])
 def test_another_lens_is_measured_anew_and_that_is_said(camera: CameraModel, zoom: float) -> None:
     cameras = LearnedCameras(LAYOUT)

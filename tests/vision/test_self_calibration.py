@@ -16,6 +16,7 @@ from vision.locating.markers import Marker
 from vision.opencv import planar_poses, undistort_points
 from vision.self_calibration import (
     PRIORS,
+    LensPriors,
     SelfCalibration,
     Sighting,
     calibration_from_json,
@@ -166,6 +167,25 @@ def test_a_marker_out_of_place_is_noticed() -> None:
     found = fit_camera_to([replace(sighting, pixels=pixels)], camera, PRIORS)
     assert not found.agrees
     assert "pixels off on average" in found.reasons[0]
+
+
+def test_a_photo_from_straight_above_that_tells_its_focal_length_is_measured_better() -> None:
+    rng = np.random.default_rng(9)
+    off: dict[bool, list[float]] = {False: [], True: []}
+    for _ in range(cases(40, 4)):
+        camera = random_camera(rng)
+        told = LensPriors(float(camera.matrix[0, 0] / np.hypot(*SIZE) * np.exp(rng.normal(0, 0.04))), 0.06)
+        pose = random_pose(rng, camera, LAYOUT, 3.0)
+        markers, sighting = sighting_of(rng, camera, pose, LAYOUT)
+        for is_told, priors in ((False, PRIORS), (True, told)):
+            starts = cameras_from_markers(LAYOUT, markers, SIZE, priors)
+            found = fit_camera_to([replace(sighting, pose=starts[0][1])], starts[0][0], priors)
+            off[is_told].append(abs(focal_off(found, camera)))
+            assert found.priors == priors
+            again = calibration_from_json(calibration_to_json(found))
+            assert joined_calibration([again]).priors == priors
+    assert np.median(off[True]) < 0.06
+    assert np.median(off[True]) < np.median(off[False]) / 2
 
 
 def test_what_was_measured_can_be_kept_and_read_again() -> None:

@@ -9,7 +9,7 @@ from common.phrases import Phrase
 from vision.cameras.live import PlainWaiting
 from vision.errors import CameraError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Camera, Clock, Frame, Waiting
-from vision.images import decode_photo, image_size, is_jpeg
+from vision.images import decode_photo, focal_share, image_size, is_jpeg
 
 MOST_FRAME_BYTES = 512 * 1024
 """The most bytes of a frame; one of 1280 x 720 takes about 115 KiB. Higher: fewer of them through a slow network."""
@@ -73,9 +73,10 @@ class PhoneCamera(Camera):
             self._newest = _Letter(data, self._heard_s - max(age_s, 0.0))
         self._waiting.wake()
 
-    def photograph(self, data: bytes) -> Future[str]:
+    def photograph(self, data: bytes, original: bytes = b"") -> Future[str]:
         """Have a photo judged, and return what will be said about it.
 
+        ``original`` is how the file began before the page reduced the photo: it tells of the lens.
         Raises FrameError for what is no photo, or too large a one, and CameraError while another one is being judged.
         """
         with self._lock:
@@ -89,7 +90,8 @@ class PhoneCamera(Camera):
             raise
         with self._lock:
             self._newest, self._takes_photos = None, True
-            self._photo = Frame(image, self._clock(), self._next_sequence(), SPEC, is_still=True)
+            told, number = focal_share(original or data), self._next_sequence()
+            self._photo = Frame(image, self._clock(), number, SPEC, is_still=True, focal_share=told)
         self._waiting.wake()
         return judged
 

@@ -325,10 +325,13 @@ Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]
 
 
 class SharedPicture:
-    """One picture, and what is made of it at most once, for all parts of a table. Each method searches it once."""
+    """One picture, and what is made of it at most once, for all parts of a table. Each method searches it once.
 
-    def __init__(self, image: Image) -> None:
-        self.image = image
+    ``focal_share`` is the focal length that the picture itself tells, as a share of its diagonal.
+    """
+
+    def __init__(self, image: Image, focal_share: float | None = None) -> None:
+        self.image, self.focal_share = image, focal_share
         self._found: dict[tuple[Method, str], tuple[Marker, ...]] = {}
 
     @cached_property

@@ -491,7 +491,7 @@ class TableReader:
         except FrameError as error:
             return self._gate.left_out(frame, str(error))
         frame = replace(frame, image=as_colour(frame.image))
-        shared = shared or SharedPicture(frame.image)
+        shared = shared or SharedPicture(frame.image, frame.focal_share)
         if self._cameras is not None:
             camera = self._cameras.camera_for(shared, frame.time_s)
             if camera is None:

@@ -24,7 +24,7 @@ from referee.mqtt.client import parse_fields, parse_picture_request, request_id_
 from referee.mqtt.topics import ReplayRequest
 from referee.web.access import Access, AccessPolicy
 from referee.web.devices import PairedDevices
-from referee.web.guard import form_fields, form_with_file, refuse_strangers
+from referee.web.guard import form_fields, form_with_files, refuse_strangers
 
 _SENT = (
     TakeBack("Ann"),
@@ -88,7 +88,7 @@ def _form(data: bytes) -> None:
     with warnings.catch_warnings():
         # Starlette leaves the file of a truncated form to the garbage collector.
         warnings.simplefilter("ignore", ResourceWarning)
-        _finish(form_with_file(request) if kind.startswith(b"multipart") else form_fields(request))
+        _finish(form_with_files(request) if kind.startswith(b"multipart") else form_fields(request))
 
 
 def _finish(reading: Coroutine[object, object, object]) -> None:

@@ -4,6 +4,8 @@ import { word } from "./words.js";
 const LONG_PX = 1280;
 const SHORT_PX = 720;
 const PHOTO_PX = 1920;
+// A photo's first bytes tell of the lens; the reduced one lacks them.
+const TELLING_BYTES = 64 * 1024;
 // JPEG's quality: less where a picture with much detail would be refused for its size.
 const QUALITY = 0.82;
 const COARSE = 0.7;
@@ -204,7 +206,9 @@ async function sendPhoto(input) {
   const judged = document.getElementById("judged");
   judged.textContent = word("looking");
   const form = new FormData();
-  form.append("photo", await shrunk(input.files[0]), "photo.jpg");
+  const [file] = input.files;
+  form.append("photo", await shrunk(file), "photo.jpg");
+  form.append("original", file.slice(0, TELLING_BYTES), "original.jpg");
   input.value = "";
   try {
     const reply = await fetch("/photo", {

@@ -50,7 +50,7 @@ def test_no_name_and_password_of_an_address_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"format": "tabletop-referee cameras", "version": 1, "cameras": [1]}']
+    "content", ["", "{", "[]", '{"format": "tabletop-referee cameras", "version": 2, "cameras": [1]}']
 )
 def test_a_damaged_file_is_told_and_measured_anew(content: str, tmp_path: Path) -> None:
     settings = Settings().changed({"journal.path": tmp_path / "games.sqlite"})
@@ -68,7 +68,7 @@ def test_a_file_of_another_version_is_replaced(tmp_path: Path) -> None:
     journal = tmp_path / "games.sqlite"
     keep_camera(journal, "0", measured((1280, 720)))
     data = json.loads(cameras_file(journal).read_text())
-    cameras_file(journal).write_text(json.dumps({**data, "version": 2}))
+    cameras_file(journal).write_text(json.dumps({**data, "version": 1}))
     assert kept_cameras(journal, "0") == ()
     keep_camera(journal, "0", measured((1280, 720)))
     assert focals(journal, "0") == [900]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import cv2
@@ -21,7 +20,6 @@ from simulator.play.players import Habits
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.system.page.served import ANSWER_S, free_port
-from vision.calibration import Calibration, save_calibration
 from vision.frame import Image
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,14 +34,13 @@ _LOOKS_S, _ENDS_S = 8, 30
 
 @dataclass(frozen=True)
 class TableFilm:
-    """A game on a virtual table: ``file`` is its film, ``calibration`` the camera's, ``turns`` what was played.
+    """A game on a virtual table: ``file`` is its film, ``turns`` what was played.
 
     ``positions`` are pictures of the set-up, and of the table after each turn.
     """
 
     game: str
     file: Path
-    calibration: Path
     turns: tuple[str, ...]
     positions: tuple[Image, ...]
 
@@ -53,7 +50,7 @@ def film_of(game: str, folder: Path, *, turns: int, seed: int = 5) -> TableFilm:
     truth, positions = TruthLog(), list[Image]()
     options = GameOptions(game, turns=turns, habits=HONEST, turn_end="rest")
     table = VirtualTable(seed, options, setting=standard_setting(lens(_SIZE), game), fps=_FPS, truth=truth)
-    file, calibration = folder / f"{game}.mjpeg", folder / "camera.json"
+    file = folder / f"{game}.mjpeg"
     with file.open("wb") as written:
         encoded, played = b"", 0
         for frame in table.frames():
@@ -64,8 +61,7 @@ def film_of(game: str, folder: Path, *, turns: int, seed: int = 5) -> TableFilm:
                 positions.append(frame.image)
                 played = len(truth.played)
         written.write(encoded * (CHROMIUMS_FPS * _ENDS_S))
-    save_calibration(calibration, Calibration(table.calibration(), (), 0.1, ()), made_on=date(2026, 5, 1))
-    return TableFilm(game, file, calibration, truth.turns, tuple(positions))
+    return TableFilm(game, file, truth.turns, tuple(positions))
 
 
 class Refereed:
@@ -78,7 +74,7 @@ class Refereed:
         self.plain, self.encrypted = f"http://127.0.0.1:{port}", f"https://127.0.0.1:{port + 443}"
         self._said = (folder / "said.txt").open("w", encoding="utf-8")
         own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
-        told = ("--game", film.game, "--camera", "phone", "--calibration", str(film.calibration))
+        told = ("--game", film.game, "--camera", "phone")
         page = ("--page-address", "127.0.0.1", "--page-port", str(port))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "referee", "watch", *told, *page, "--journal", str(self.journal), *more],

@@ -11,14 +11,19 @@ import cv2
 import numpy as np
 import pytest
 
+from common.json_files import read_json
+from referee.settings.kept_cameras import cameras_file
 from tests.system.page.conftest import CHROMIUM
 from tests.system.page.filmed import Refereed, TableFilm, film_of, refereed
 from tests.system.page.served import ANSWER_S
+from tests.vision.photos import telling
 from vision.frame import Image
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = sync_api.expect
 TURNS = 2
+FOCAL_MM = 29
+"""The film's focal length, as on 35 mm film."""
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +127,7 @@ def test_photos_are_judged_one_by_one_without_a_certificate_or_a_permission(
     judged, shutter = phone.locator("#judged"), phone.locator("#photos input[type=file]")
 
     def take(picture: Image) -> None:
-        content = cv2.imencode(".jpg", picture)[1].tobytes()
+        content = telling(cv2.imencode(".jpg", picture)[1].tobytes(), FOCAL_MM)
         shutter.set_input_files({"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": content})
 
     take(film.positions[0])
@@ -136,6 +141,8 @@ def test_photos_are_judged_one_by_one_without_a_certificate_or_a_permission(
     take(film.positions[-1])
     expect(judged).to_contain_text("Nothing has changed")
     assert "away" not in referee.said
+    (known,) = read_json(cameras_file(referee.journal), "cameras", ValueError)["cameras"]
+    assert known["usual_focal"][0] == pytest.approx(FOCAL_MM / 43.27), "the page kept what the photo told of its lens"
 
 
 def test_what_keeps_a_phone_from_filming_is_said(referee: Refereed, phones: Phones) -> None:

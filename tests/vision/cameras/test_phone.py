@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.guard import GUARD_S
+from tests.vision.photos import telling
 from vision.cameras import PhoneCamera, is_live, open_camera
 from vision.cameras.phone import MOST_FRAME_BYTES, OLDEST_S, SILENT_S
 from vision.errors import CameraError, FrameError, FrameTimeoutError, NothingNewError
@@ -114,6 +115,19 @@ def test_a_photo_is_judged_as_a_still_of_its_own_size(table: Table) -> None:
         table.camera.read(0.0)
     assert table.camera.photograph(jpeg(size=(80, 60))) is not judged
     assert table.camera.read(0.0).image.shape == (60, 80, 3)
+
+
+def test_a_photo_tells_its_focal_length_also_where_the_page_reduced_it(table: Table) -> None:
+    for data, original, told in (
+        (jpeg(), b"", None),
+        (telling(jpeg(), 26), b"", 26 / 43.27),
+        (jpeg(), telling(jpeg(), 14)[:200], 14 / 43.27),
+    ):
+        judged = table.camera.photograph(data, original)
+        frame = table.camera.read(0.0)
+        assert frame.focal_share == told
+        table.camera.tell(frame, "Accepted.")
+        assert judged.done()
 
 
 def test_a_photo_that_cannot_be_read_costs_nothing(table: Table) -> None:
