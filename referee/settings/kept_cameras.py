@@ -1,7 +1,9 @@
-"""The cameras that were measured from the table, kept in a file beside the journal, by source and size of picture."""
+"""The cameras that were measured from the table, kept in a file beside the journal, by source and size of picture.
+
+Of a source that is an address, only what may be shown is kept.
+"""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from common.json_files import read_json
 from common.phrases import Phrase
 from referee.settings.settings import Settings
 from vision.calibration import load_calibration
+from vision.cameras import shown_source
 from vision.errors import CalibrationError
 from vision.frame import Image
 from vision.geometry import CameraModel
@@ -24,7 +27,6 @@ _VERSION = 2
 """Version of the file's format; other versions are measured anew."""
 _MOST_CAMERAS = 12
 """Number of cameras that are kept, the latest ones: a phone has two sizes, and a household a few phones."""
-_LOGIN = re.compile(r"//[^/@]*@")
 
 
 def cameras_file(journal: Path) -> Path:
@@ -37,7 +39,7 @@ def kept_cameras(journal: Path, source: str) -> tuple[SelfCalibration, ...]:
 
     None if there is no file, or it was written by another version.
     """
-    return tuple(calibration_from_json(entry) for entry in _entries(journal) if entry["source"] == _named(source))
+    return tuple(calibration_from_json(entry) for entry in _entries(journal) if entry["source"] == shown_source(source))
 
 
 def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
@@ -46,7 +48,7 @@ def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
         entries = _entries(journal)
     except CalibrationError:
         entries = []
-    new = {"source": _named(source), **calibration_to_json(measured)}
+    new = {"source": shown_source(source), **calibration_to_json(measured)}
     others = [one for one in entries if (one["source"], one["size"]) != (new["source"], new["size"])]
     data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_CAMERAS:]}
     write_durably(cameras_file(journal), json.dumps(data) + "\n")
@@ -111,8 +113,3 @@ def _entries(journal: Path) -> list[dict[str, Any]]:
     ):
         raise CalibrationError("{path} holds no measured cameras", path)
     return cameras
-
-
-def _named(source: str) -> str:
-    """Return a source without the name and password of its address."""
-    return _LOGIN.sub("//", source)

@@ -183,10 +183,11 @@ WANTED = {
     "chromium": "chromium",
     "mosquitto": "mosquitto",
     "pg_ctlcluster": "postgresql",
+    "gst-inspect-1.0": "gstreamer1.0-plugins-ugly",
     "systemd-analyze": "systemd",
     "fusermount3": "fuse3",
 }
-"""What .ci/run installs if it is missing and may: the package of each program."""
+"""What .ci/run installs if it is missing and may: the last package of each program."""
 
 
 def test_continuous_integration_runs_everything_and_the_lowest_versions(checked):
