@@ -37,6 +37,7 @@ from referee.web.views import page, redirect_saying
 _MOST_NAMES, _MOST_RULES = 12, 6
 _OTHER = "other"
 """The value of a clock, or of rules, that further fields of the form describe."""
+_FOR_AN_EVENING = "private, max-age=14400"
 _FIRST_PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
 
 
@@ -127,7 +128,7 @@ class NewGamePage:
         asked = request.query_params.get("game", "")
         name = asked if asked in games() else self._port.game.name
         drawn = await run_in_threadpool(start_picture, name)
-        return Response(drawn, media_type="image/svg+xml")
+        return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": _FOR_AN_EVENING})
 
     async def _page(
         self,

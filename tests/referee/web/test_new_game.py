@@ -207,6 +207,7 @@ def test_each_game_is_drawn_as_it_starts(name: str) -> None:
     client, _ = page_with([], name=name)
     picture = client.get("/new/start.svg")
     assert picture.headers["content-type"] == "image/svg+xml"
+    assert "max-age" in picture.headers["cache-control"]
     assert picture.text == start_picture(name)
     assert picture.text.count("<svg") == 1
 
