@@ -2,6 +2,7 @@
 
 Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--size 1280x720]
      python benchmarks/soak.py --games 200 --eyes sensors|both   switches under the board, alone or beside the camera
+     python benchmarks/soak.py --games 30 --paper --untaught  the paper kit on its first evening, without calibration
      python benchmarks/soak.py --game 1007 [--save DIR]      repeats one game exactly, with verbose output
 
 Table, players and faults are drawn from the seed. A question, a roll that a person had to enter and a turn that only a
@@ -82,6 +83,8 @@ def play_and_score(plan: GamePlan) -> GameScore:
     show_default=True,
     help="Which game to play.",
 )
+@click.option("--paper", is_flag=True, help="Play every game with its paper kit, instead of one in five.")
+@click.option("--untaught", is_flag=True, help="Learn camera and colours from the table, not before the game.")
 @click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, with verbose output.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
@@ -94,6 +97,8 @@ def main(
     perfect_reader: bool,
     inputs: str,
     game: str,
+    paper: bool,
+    untaught: bool,
     one: int | None,
     save: Path | None,
 ) -> None:
@@ -107,9 +112,21 @@ def main(
         f" --of {game}" * (game != "deblockle")
         + " --perfect-eyes" * perfect_reader
         + f" --eyes {inputs}" * (inputs != Inputs.CAMERA)
+        + " --paper" * paper
+        + " --untaught" * untaught
     )
     plans = [
-        plan_of(number, turns, measures, kinds, perfect_reader=perfect_reader, inputs=Inputs(inputs), game=game)
+        plan_of(
+            number,
+            turns,
+            measures,
+            kinds,
+            perfect_reader=perfect_reader,
+            inputs=Inputs(inputs),
+            game=game,
+            always_paper=paper,
+            untaught=untaught,
+        )
         for number in (range(seed, seed + games) if one is None else (one,))
     ]
     if one is None:

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from referee.commands.values import CommandQueue, Correct, EnterRoll, Reply
 from referee.demo.table import enrolled_appearance
 from referee.journal.events import Event
 from referee.journal.journal import BufferedJournal, Journal
+from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.session.feed import Subscriber, signal_subscriber
@@ -42,8 +43,11 @@ from simulator.scene.scene import Setting, lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import Pose
+from vision.layout.kit import has_kit, kit_of
+from vision.learned_cameras import LearnedCameras
+from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import LearnedLook
-from vision.readers.registry import table_reader
+from vision.readers.registry import printed_appearance, table_reader
 
 FRAMES_PER_SECOND = 15.0
 REST_S = 1.5
@@ -67,12 +71,21 @@ class GamePlan:
     start: Start = "usual"
     inputs: Inputs = Inputs.CAMERA
     game: str = "deblockle"
+    always_paper: bool = False
+    untaught: bool = False
+    """Whether camera and colours are learned from what the table shows, instead of calibrated and enrolled."""
+
+    @property
+    def print_seed(self) -> int | None:
+        """The seed of the paper kit that is played with; ``None`` for ordinary pieces."""
+        of_paper = has_kit(self.game) if self.always_paper else is_of_paper(self.seed, self.game)
+        return self.seed if of_paper else None
 
     @property
     def setting(self) -> Setting:
         """The table at the start."""
         sheets = self.sheets if load(self.game).has_sheets else None
-        return _setting(self.seed, self.size, self.game, sheets)
+        return _setting(self.seed, self.size, self.game, sheets, self.print_seed)
 
     @property
     def sheets(self) -> int:
@@ -99,6 +112,8 @@ def plan_of(
     perfect_reader: bool = False,
     inputs: Inputs = Inputs.CAMERA,
     game: str = "deblockle",
+    always_paper: bool = False,
+    untaught: bool = False,
 ) -> GamePlan:
     """Plan the game of a seed; consecutive seeds cover all kinds of games.
 
@@ -109,15 +124,27 @@ def plan_of(
     # All players write at once, so no touch ends a turn.
     by_touch = inputs is not Inputs.SENSORS and not load(game).has_sheets
     turn_ends = _TURN_ENDS if by_touch else ("button", "rest", "button", "rest")
+    plan = GamePlan(
+        seed,
+        turns,
+        size,
+        turn_ends[seed % 4],
+        kinds=kinds,
+        perfect_reader=perfect_reader,
+        inputs=inputs,
+        game=game,
+        always_paper=always_paper,
+        untaught=untaught,
+    )
     if game != "deblockle":
-        return GamePlan(seed, turns, size, turn_ends[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)
+        return plan
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
     if inputs is Inputs.SENSORS:
         start = "usual"
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
     # If one player must pass, the other's turn can't end by that player's touch.
-    turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]
-    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_reader, blocks, start, inputs)
+    turn_end = "rest" if start == "cornered" else plan.turn_end
+    return replace(plan, turn_end=turn_end, side_by_side=seed % 5 != 0, blocks=blocks, start=start)
 
 
 @dataclass(frozen=True)
@@ -197,9 +224,9 @@ class _Camera:
 
 
 @lru_cache(maxsize=4)
-def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None) -> Setting:
+def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None, print_seed: int | None) -> Setting:
     setting = faulty_setting(seed, size, game, sheets)
-    return on_paper(setting, seed) if is_of_paper(seed, game) else setting
+    return setting if print_seed is None else on_paper(setting, print_seed)
 
 
 @cache
@@ -253,7 +280,8 @@ def play(
     digest = hashlib.sha256()
     switches = switches_under(table, plan.turns)
     played.sensor_errors = switches.sensor_errors
-    reader = _reader(plan, table, switches, game)
+    seen = _seen(plan, table, game)
+    reader = compose_reader(game, seen, None if plan.inputs is Inputs.CAMERA else switches)
 
     def wall_clock() -> datetime:
         return _DAY + timedelta(seconds=round(table.time_s, 3))
@@ -288,6 +316,8 @@ def play(
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
             played.said += [TimedVerdict(sequence, table.time_s, verdict) for verdict in verdicts]
+            if isinstance(seen, LearningReader) and verdicts and not service.belief:
+                seen.forget()
             if service.pending:
                 played.pending.append((table.time_s, service.pending))
             watch(frame, verdicts)
@@ -317,11 +347,20 @@ def play(
     return played
 
 
-def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: Game[Any, Any]) -> Reader:
+def _seen(plan: GamePlan, table: FaultyTable, game: Game[Any, Any]) -> Reader | None:
+    """Return the reader of pictures, ``None`` without a camera."""
     if plan.inputs is Inputs.SENSORS:
-        return compose_reader(game, None, switches)
-    seen: Reader = PerfectReader(table, game.looks)
-    if not plan.perfect_reader:
-        looks = looks_of_pieces(plan.size, plan.game, plan.seed if is_of_paper(plan.seed, plan.game) else None)
-        seen = table_reader(table.calibration(), table.setting.layout, looks, attention=attention(game))
-    return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None)
+        return None
+    if plan.perfect_reader:
+        return PerfectReader(table, game.looks)
+    layout, attended = table.setting.layout, attention(game)
+    if not plan.untaught or plan.start != "usual":
+        looks: LearnedLook | None = looks_of_pieces(plan.size, plan.game, plan.print_seed)
+        if plan.untaught and plan.print_seed is not None:
+            looks = printed_appearance(kit_of(plan.game))
+        camera = LearnedCameras(layout) if plan.untaught else table.calibration()
+        return table_reader(camera, layout, looks, attention=attended)
+    if game.has_sheets:
+        return table_reader(LearnedCameras(layout), layout, None, attention=attended)
+    start = usual_appearance(game, plan.options)
+    return LearningReader(LearnedCameras(layout), layout, start, attention=attended)

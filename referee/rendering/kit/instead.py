@@ -1,31 +1,29 @@
-"""What may be used instead of the paper pieces of a kit, as far as the readers have been seen to read it."""
+"""Suggestions of what to use instead of the paper pieces of a kit."""
 
+from common.phrases import listed
 from vision.layout.kit import Kit
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, PyramidPieces
 
 _BLOCKS = (
-    "Wooden cubes of {side} mm (20 to 35 mm will do), four in each of two colours, with the six symbols drawn or glued "
-    "on; the layout's block.side is their edge.",
+    "Try wooden cubes of about {side:g} mm, four in each of two colours, with the six symbols drawn or glued on. Their "
+    "edge is block.side in the layout.",
     "Plain cubes don't do: the referee reads the symbols.",
 )
 _DISCS = (
-    "Draughts, poker chips, coins or buttons, 20 to 33 mm wide, seven in each of two colours that differ clearly from "
-    "each other and from the board; the layout's piece has their diameter and height.",
-    "For the balls: marbles, beads or peas, at most two thirds as wide as a piece. Flat rings and counters don't do: "
-    "the referee knows a ball by its shading.",
+    "Try draughts, poker chips, coins or buttons of about {diameter:g} mm, seven in each of two colours that differ "
+    "clearly from each other and from the board. Their diameter and height are in piece in the layout.",
+    "For the balls try marbles or beads of about {ball:g} mm.",
 )
 _PYRAMIDS = (
-    "Looney pyramids are what the referee knows best: five small, medium and large ones in red, yellow, green, blue "
-    "and black, and five clear large ones.",
-    "Square pyramids of another make do if they nest, taper like these to a small flat tip, and come in three sizes.",
-    "Cones, paper cups and stacks of coins don't do: the referee tells sizes by square bases and sloping sides. Play "
-    "such a game by tapping the turns on the page.",
+    "Looney pyramids have these sizes: five small, medium and large ones in red, yellow, green, blue and black, and "
+    "five clear large ones. Their stacks rise by 5.5 mm: pyramids.rise in the layout.",
+    "Other pyramids may do if they nest, are square, taper to a small flat tip and come in three sizes.",
+    "The referee tells sizes by square bases. With cones, cups or coins, tap the turns on the page.",
 )
-_DICE = (
-    "Any dice with pips, 12 to 20 mm, one colour each: {colours}.",
-    "Any dice with pips, 12 to 20 mm.",
-    "Blank dice, 12 to 20 mm, with the digits, stars and shapes drawn on.",
-)
+_COLOURED_DICE = "Try ordinary dice of 12 to 20 mm, one each in {colours}."
+_DICE = "Try ordinary dice of 12 to 20 mm."
+_PRINTED_DICE = "Try blank dice of 12 to 20 mm with the digits, stars and shapes drawn on."
+_UNTRIED = "These are suggestions: they have not been tried on a real table."
 
 
 def instead_of_paper(kit: Kit) -> tuple[str, ...]:
@@ -34,13 +32,12 @@ def instead_of_paper(kit: Kit) -> tuple[str, ...]:
     for surface in kit.layout.surfaces:
         pieces = surface.pieces
         if isinstance(pieces, BlockPieces):
-            lines += (line.format(side=f"{pieces.side_mm:g}") for line in _BLOCKS)
+            lines += (line.format(side=pieces.side_mm) for line in _BLOCKS)
         elif isinstance(pieces, DiscPieces):
-            lines += _DISCS
+            lines += (line.format(diameter=pieces.diameter_mm, ball=pieces.ball_mm) for line in _DISCS)
         elif isinstance(pieces, PyramidPieces):
             lines += _PYRAMIDS
         elif isinstance(pieces, DicePieces):
-            colours, plain, printed = _DICE
-            line = printed if pieces.printed else colours if pieces.colours else plain
-            lines.append(line.format(colours=", ".join(pieces.colours)))
-    return tuple(lines)
+            line = _PRINTED_DICE if pieces.printed else _COLOURED_DICE if pieces.colours else _DICE
+            lines.append(line.format(colours=listed(pieces.colours)))
+    return (*lines, _UNTRIED)

@@ -66,14 +66,11 @@ class Net:
         return (*self.hinges, *(tab.edge for tab in self.tabs))
 
     @property
-    def cuts(self) -> tuple[Contour, ...]:
-        """The lines to cut, as open polygons."""
+    def cuts(self) -> tuple[Edge, ...]:
+        """The edges of faces to cut; the tabs' outlines are cut too."""
         folded = self.folds
         free = (edge for face in self.faces.values() for edge in edges_of(face))
-        return (
-            *(edge for edge in free if not any(same_edge(edge, fold) for fold in folded)),
-            *(tab.outline for tab in self.tabs),
-        )
+        return tuple(edge for edge in free if not any(same_edge(edge, fold) for fold in folded))
 
     @property
     def box(self) -> tuple[float, float, float, float]:

@@ -31,7 +31,8 @@ _GAP_MM, _BESIDE_MM = 3.0, 5.0
 """Room between two rows of pieces, and between two pieces of a row, whose slanted sides are nearer to each other."""
 _PROFILE_MM = 0.5
 """Step in which outlines are compared when pieces are moved together."""
-_HOW = ("Cut the whole lines. Fold the dashed ones away from you.", "Glue the tabs inside.")
+_CUT = "Cut the whole lines."
+_FOLD = (f"{_CUT} Fold the dashed ones away from you.", "Glue the tabs inside.")
 
 
 def plan_kit(
@@ -95,11 +96,15 @@ def _packed(items: Iterable[Item], title: str, paper: str) -> list[Page]:
             width,
             height,
             ruler=ruler(),
-            labels=(*(label for item in page for label in item.labels), *strip_labels((title, *_HOW))),
+            labels=(*(label for item in page for label in item.labels), *strip_labels((title, *_how(page)))),
             figures=tuple(figure for item in page for figure in item.figures),
         )
         for page in pages
     ]
+
+
+def _how(page: Iterable[Item]) -> tuple[str, ...]:
+    return _FOLD if any(item.is_folded for item in page) else (_CUT,)
 
 
 def _beside(row: Sequence[Item], item: Item, top_mm: float) -> Item:

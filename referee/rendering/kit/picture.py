@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from types import SimpleNamespace
 from typing import Any
 
 from common.phrases import listed
 from engine.api import Game
+from engine.options import differing_options, read_options
 from engine.support.looks import Look
 from engine.values import OptionValue
 from referee.judge.starts import usual_appearance
@@ -63,13 +65,15 @@ def first_page(
     foot = plan.bottom_mm
     y = foot - 9
     words_mm = width - 2 * MARGIN_MM - _BESIDE_MM - 8
-    for number, line in enumerate(_instructions(game, layout, pages), 1):
+    for number, line in enumerate(_instructions(game, layout, options, pages), 1):
         labels.append(Label(MARGIN_MM, y, f"{number}.", _WORDS_PT, font="Helvetica-Bold"))
         for part in simpleSplit(line, "Helvetica", _WORDS_PT, words_mm * 72 / 25.4):
             labels.append(Label(MARGIN_MM + 8, y, part, _WORDS_PT))
             y -= _LINE_MM
         y -= 1.2
-    labels.append(Label(MARGIN_MM + 8, y, _COMMAND.format(game=game.name), _WORDS_PT, font="Courier-Bold"))
+    changed = differing_options(game.options, SimpleNamespace(**read_options(game.options, options)))
+    command = _COMMAND.format(game=game.name) + "".join(f" --option {one}" for one in changed)
+    labels.append(Label(MARGIN_MM + 8, y, command, _WORDS_PT, font="Courier-Bold"))
     y = min(y - _LINE_MM, foot - 76) - 4
     labels.append(Label(MARGIN_MM, y, "Instead of paper pieces", _WORDS_PT, font="Helvetica-Bold"))
     for line in instead_of_paper(kit):
@@ -121,31 +125,34 @@ _OF_PIECES: Mapping[type, tuple[str, ...]] = {
     Ink: (
         "Cut each sheet along its outer line. The white around the markers belongs to it.",
         "Cut out the dice, score and fold the dashed lines away from you, and glue the tabs inside.",
-        "Throw the dice in the space to the right of the first sheet.",
-        "Lay the sheets flat, with their tops to the same side.",
+        "Lay the sheets flat, with their tops to the same side. Throw the dice to the right of the first.",
     ),
 }
+_TILES = "Cut out the tiles, fold each in the middle and glue it back to back."
 _CAMERA = (
     "Put the camera {where}. All markers must be in its picture.",
     "Light comes from the side or from several lamps. Sun and a lamp beside the camera glare.",
 )
 
 
-def _instructions(game: Game[Any, Any], layout: TableLayout, pages: int) -> list[str]:
+def _instructions(
+    game: Game[Any, Any], layout: TableLayout, options: Mapping[str, OptionValue], pages: int
+) -> list[str]:
     pieces = layout.board.pieces
     printer = "Print in colour. Cutting takes an evening." if isinstance(pieces, PyramidPieces) else _ANY_PRINTER
     lines = [line.format(pages=pages, printer=printer) for line in _COMMON]
     of_pieces = next(words for kind, words in _OF_PIECES.items() if isinstance(pieces, kind))
-    if isinstance(pieces, Ink):
-        lines += of_pieces
+    if game.printed_sheet is not None:
+        lines += [*of_pieces[:2], *([_TILES] if game.printed_sheet(options).tiles else ()), *of_pieces[2:]]
     else:
         first = game.players[0].capitalize()
         lines += [_BOARD[0], *of_pieces, _BOARD[1].format(first=first)]
     where = "60 to 90 cm above the table"
     where += ", at a slant, so that it sees a side of each piece" if _is_tilted(layout) else ", looking down"
     lines += [line.format(where=where) for line in _CAMERA]
-    is_stacked = isinstance(pieces, PyramidPieces)
-    set_up = f"Set the pieces up as drawn{', the black ones at the left' if is_stacked else ''}."
+    set_up = "Set the pieces up as drawn."
+    if isinstance(pieces, PyramidPieces):
+        set_up += " Each corner has five medium ones on a clear one. Black ones wait at the left."
     if isinstance(pieces, Ink):
         set_up = f"Take {listed(pieces.colours)} felt pens." if pieces.colours else "Each writes with a dark pen."
     return [*lines, f"{set_up} Then start the referee:"]

@@ -19,8 +19,6 @@ BLEED_MM = 1.0
 """How far a colour reaches beyond the line to cut, so that an inexact cut shows no white."""
 _CUT_MM, _FOLD_MM, _DASH_MM = 0.2, 0.2, 1.5
 _GREY: RGB = (0.6, 0.6, 0.6)
-_DARK_FACE = 0.3
-"""Brightness of a face, from 0 to 1, below which a black line to cut would not be seen on it."""
 _SMALL_TAB_MM, _PYRAMID_TAB_MM = 6.0, 6.0
 _GLUE_PT, _GLUE_DROP_MM = 5.0, 0.6
 """Size of the word on a tab, and its baseline's distance below its middle."""
@@ -37,7 +35,8 @@ _BALL_PAPER = 5.0
 class Item:
     """Something to cut out: its width and height, its outlines, and what is drawn.
 
-    ``turns``: every second one on a page is turned round, so that they lie closer together.
+    ``turns``: every second one on a page is turned round, so that they lie closer together. ``is_folded``: it is a net
+    with tabs.
     """
 
     width_mm: float
@@ -46,6 +45,7 @@ class Item:
     figures: tuple[Figure, ...]
     labels: tuple[Label, ...] = ()
     turns: bool = False
+    is_folded: bool = False
 
     def at(self, x_mm: float, y_mm: float, *, turned: bool = False) -> "Item":
         """Return the item moved to a place on a page, after half a turn about its middle if ``turned``."""
@@ -120,17 +120,13 @@ def net_item(net: Net, colour: RGB, ink: RGB, art: Mapping[str, Art]) -> Item:
     for tab in net.tabs:
         x, y = (sum(corner[axis] for corner in tab.outline) / 4 for axis in (0, 1))
         labels.append(Label(x, y - _GLUE_DROP_MM, "glue", _GLUE_PT, centred=True))
-    seen = _GREY if max(colour) < _DARK_FACE else BLACK
-    figures += [Figure((cut,), None, seen, _CUT_MM) for cut in _open(net.cuts)]
+    # ink on the coloured faces, black on the white tabs: each is seen in grey print too
+    figures += [Figure((cut,), None, ink, _CUT_MM) for cut in net.cuts]
+    figures += [Figure((part,), None, BLACK, _CUT_MM) for tab in net.tabs for part in pairwise(tab.outline)]
     figures += [Figure((fold,), None, ink, _FOLD_MM, _DASH_MM) for fold in net.folds]
     outlines = (*faces, *(tab.outline for tab in net.tabs))
-    drawn = Item(right - left, high - low, outlines, tuple(figures), tuple(labels))
+    drawn = Item(right - left, high - low, outlines, tuple(figures), tuple(labels), is_folded=True)
     return drawn.at(-left, -low)
-
-
-def _open(cuts: Iterable[Contour]) -> list[Contour]:
-    """Return open polygons as their edges: a figure of more than two corners is closed."""
-    return [pair for cut in cuts for pair in pairwise(cut)]
 
 
 def block_items(kit: Kit, pieces: BlockPieces, colours: Iterable[str]) -> list[Item]:
@@ -170,7 +166,7 @@ def disc_items(kit: Kit, pieces: DiscPieces, colours: Iterable[str]) -> list[Ite
     return [
         Item(2 * radius, 2 * radius, (ring,), (
             Figure((ring,), kit.colours[colour], kit.colours[colour], 2 * BLEED_MM),
-            Figure((ring,), None, _GREY if max(kit.colours[colour]) < _DARK_FACE else BLACK, _CUT_MM),
+            Figure((ring,), None, kit.ink_on(colour), _CUT_MM),
         ))
         for colour in colours
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from engine import registry
 from referee.rendering.kit.instead import instead_of_paper
 from referee.rendering.kit.nets import Edge, Net, cube_net, edges_of, pyramid_net, same_edge
 from referee.rendering.kit.pages import plan_kit
-from referee.rendering.kit.pieces import block_items, dice_items, disc_items, pyramid_items
+from referee.rendering.kit.pieces import block_items, dice_items, disc_items, net_item, pyramid_items
 from referee.rendering.printed_pages import MARGIN_MM, PAPERS_MM, Page, Point, write_pdf
 from referee.settings.table_layout import kit_for
 from vision.layout.kit import KIT, RGB, kit_of
@@ -261,7 +261,11 @@ def seen_by(people: str, colour: RGB) -> RGB:
 @pytest.mark.parametrize("game", BOARDS)
 def test_colours_are_told_apart(game: str, people: str) -> None:
     kit = kit_of(game)
-    shown = {name: in_lab(seen_by(people, colour)) for name, colour in kit.colours.items()}
+    colours = dict(kit.colours)
+    if game == "diaballik":
+        # blocks and pyramids are known by their ink and their sloping sides, white discs by nothing else
+        colours["squares"] = kit.squares
+    shown = {name: in_lab(seen_by(people, colour)) for name, colour in colours.items()}
     for one, other in itertools.combinations(shown, 2):
         assert np.linalg.norm(shown[one] - shown[other]) > 20, f"{one} and {other}"
 
@@ -273,6 +277,34 @@ def test_players_are_told_apart_in_a_grey_print(game: str) -> None:
     assert abs(first - second) > 35
     for name in registry.load(game).players:
         assert abs(in_lab(kit.colours[name])[0] - in_lab(kit.ink_on(name))[0]) > 50
+
+
+@pytest.mark.parametrize("game", BOARDS)
+def test_lines_to_cut_and_fold_are_seen_in_a_grey_print(game: str) -> None:
+    kit = kit_of(game)
+    for name, colour in kit.colours.items():
+        (net,) = (net_item(cube_net(20.0), colour, kit.ink_on(name), {}),)
+        lines = [figure for figure in net.figures if figure.stroke is not None and figure.fill is None]
+        on_faces = [line for line in lines if line.stroke == kit.ink_on(name)]
+        assert {line.dash_mm > 0 for line in on_faces} == {True, False}, "folds are dashed, cuts are not"
+        assert abs(in_lab(colour)[0] - in_lab(kit.ink_on(name))[0]) > 35
+        tabs = [line for line in lines if line not in on_faces]
+        assert len(tabs) == 3 * 7
+        assert all(line.stroke is not None and in_lab(line.stroke)[0] < 10 for line in tabs), "black on white paper"
+
+
+def test_the_first_page_says_the_command_for_as_many_sheets() -> None:
+    game = registry.load("number-drop")
+    usual, three = (
+        _words(plan_kit(game, kit_for(game, options), "a4", options)[0]) for options in ({}, {"players": 3})
+    )
+    assert "./run watch --game number-drop --layout kit;" in usual
+    assert "./run watch --game number-drop --layout kit --option players=3;" in three
+
+
+def test_only_pages_with_nets_speak_of_folding() -> None:
+    assert "Fold" in _words(pages_of("deblockle", "a4")[-1])
+    assert "Fold" not in _words(pages_of("diaballik", "a4")[-1])
 
 
 def test_a_kit_has_all_pieces_in_their_size() -> None:

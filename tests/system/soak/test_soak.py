@@ -59,6 +59,15 @@ def test_a_game_in_pictures_under_faults_is_right() -> None:
     assert scored.turns == 2
 
 
+@pytest.mark.parametrize("game", ["deblockle", "number-drop"])
+def test_a_game_of_paper_is_right_though_nothing_was_measured_or_taught(game: str) -> None:
+    plan = plan_of(31, 2, (960, 540), ("nothing",), game=game, always_paper=True, untaught=True)
+    assert plan.setting.layout != replace(plan, always_paper=False).setting.layout
+    scored = score(play(plan))
+    assert scored.turns == 2
+    assert not [item for item in scored.items if item.failed]
+
+
 def test_a_game_in_pictures_replays_byte_for_byte() -> None:
     plan = GamePlan(31, 1, SIZE, kinds=("frames dropped",))
     assert play(plan).digest == play(plan).digest
