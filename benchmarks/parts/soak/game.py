@@ -18,7 +18,7 @@ from benchmarks.faults.disturbances import Disturbance
 from benchmarks.faults.game import Episode
 from benchmarks.faults.players import Start
 from benchmarks.faults.table import FaultyTable, faulty_setting
-from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches, switches_under
+from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, switches_under
 from engine.api import Game
 from engine.registry import load
 from engine.values import OptionValue
