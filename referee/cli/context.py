@@ -566,6 +566,57 @@ def input_options(command: Command) -> Command:
     return command
 
 
+Corners = tuple[tuple[float, float], ...]
+
+
+def _read_grid(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    """Parse rows and columns, such as ``4x6``; raises click's BadParameter."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d{1,4})\s*[xX×]\s*(\d{1,4})\s*", text, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is not a grid; expected rows x columns, such as 4x6")
+    return int(match[1]), int(match[2])
+
+
+def _read_corners(_context: click.Context, _option: click.Parameter, text: str | None) -> Corners | None:
+    """Parse points in pixels, such as ``90,80 550,85 560,400 80,395``; raises click's BadParameter."""
+    if text is None:
+        return None
+    number = r"(-?\d{1,6}(?:\.\d*)?)"
+    points = []
+    for word in text.split():
+        match = re.fullmatch(f"{number},{number}", word, re.ASCII)
+        if match is None:
+            raise click.BadParameter(
+                f'{word!r} is not a corner; expected x,y in pixels, such as "90,80 550,85 560,400 80,395"'
+            )
+        points.append((float(match[1]), float(match[2])))
+    return tuple(points)
+
+
+def grid_options(*, required: bool) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--grid`` and ``--corners``, a grid of tiles in a photo."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--corners",
+            callback=_read_corners,
+            metavar='"X,Y X,Y X,Y X,Y"',
+            required=required,
+            help="The grid's outer corners in the photo, in pixels: top left, top right, bottom right, bottom left.",
+        )(command)
+        return click.option(
+            "--grid",
+            callback=_read_grid,
+            metavar="RxC",
+            required=required,
+            help="Rows and columns of the grid, such as 4x6.",
+        )(command)
+
+    return add
+
+
 def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, str]:
     """Parse texts such as ``example``; raises click's BadParameter for an invalid text or a repeated name."""
     pairs: dict[str, str] = {}

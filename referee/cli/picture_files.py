@@ -20,7 +20,7 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError, UnreadableError
 from engine.values import OptionValue
-from referee.cli.context import CommandContext, output, print_drawn, print_legend, print_table, say
+from referee.cli.context import CommandContext, Corners, output, print_drawn, print_legend, print_table, say
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 from referee.commands.entries import dice_counts, start_states
 from referee.journal.fold import fold
@@ -53,6 +53,7 @@ from vision.readers.learning_reader import likeliest_orientation
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
+from vision.readers.tiles import BARE, UNKNOWN, ReadCell, TileGrid, TileSet, draw_cells, learn_tiles, read_handwriting
 from vision.reading import Reading, reading_to_json
 
 SURE = 0.95
@@ -185,6 +186,14 @@ def enrol_pieces(images: Sequence[Path], positions: Sequence[str], settings: Set
         say(as_sentence(remark))
     if lacking := missing_traits(looks, game.looks):
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
+
+
+def teach_tiles(image: Path, grid: tuple[int, int], corners: Corners, symbols: Sequence[str], out: Path) -> None:
+    """Learn the tiles in a photo and save them; raises VisionError."""
+    picture = load_checked_image(image)
+    taught = learn_tiles(picture, TileGrid(*grid, corners), symbols, str(image))
+    taught.save(out)
+    click.echo(f"{', '.join(f'{name} ({count})' for name, count in taught.counts.items())} in {out}")
 
 
 def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], Mapping[str, OptionValue], TableLayout]:
@@ -347,6 +356,84 @@ def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] |
         return game.points_of_sheet({place: one.best[0] for place, one in reading.places.items()}), ""
     except UnreadableError as error:
         return None, str(error)
+
+
+_DIGITS = 4
+"""Decimals of probabilities in JSON."""
+
+
+def read_tiles(
+    image: Path,
+    tiles: Path,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    any_way_up: bool,
+    as_json: bool,
+) -> int:
+    """Print the tiles in a photo and return the exit code; raises VisionError."""
+    place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
+    picture = load_checked_image(image)
+    cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
+    _show_cells(cells, "none that was taught", as_json=as_json)
+    return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
+
+
+def read_digits(
+    image: Path,
+    looks: Path | None,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
+    place = TileGrid(*grid, corners)
+    taught = None if looks is None else load_appearance(looks).handwriting
+    picture = load_checked_image(image)
+    cells = read_handwriting(picture, place, str(image), taught)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
+    _show_cells(cells, "several signs or none", as_json=as_json)
+    return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
+
+
+def _show_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str, *, as_json: bool) -> None:
+    """Print what was read; ``unknown_words`` describe a cell of which nothing is known."""
+    if as_json:
+        shown = [[_cell_as_json(cell) for cell in row] for row in cells]
+        click.echo(json.dumps({"cells": shown}, ensure_ascii=False))
+    else:
+        _print_cells(cells, unknown_words)
+
+
+def _cell_as_json(cell: ReadCell) -> dict[str, object]:
+    symbol = None if cell.symbol == UNKNOWN else cell.symbol
+    probabilities = {name: round(chance, _DIGITS) for name, chance in cell.probabilities.items()}
+    return {"symbol": symbol, "probability": round(cell.probability, _DIGITS), "probabilities": probabilities}
+
+
+def _print_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) -> None:
+    console = output()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for row in cells:
+        table.add_row(*(Text(cell.symbol) for cell in row))
+    print_table(console, table)
+    for down, row in enumerate(cells, 1):
+        for across, cell in enumerate(row, 1):
+            if cell.symbol != UNKNOWN and cell.probability >= SURE:
+                continue
+            likely = sorted(cell.probabilities.items(), key=lambda one: -one[1])
+            others = {name: chance for name, chance in likely if name != cell.symbol and chance >= 1 - SURE}
+            what = f"like {unknown_words}" if cell.symbol == UNKNOWN else cell.symbol
+            maybe = "".join(
+                f", or {unknown_words if name == UNKNOWN else name} ({chance:.0%})" for name, chance in others.items()
+            )
+            console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)
 
 
 _PICTURES = 3

@@ -1,4 +1,4 @@
-"""``./run pieces``: reading pictures of tables, dice and sheets, and learning how the pieces look."""
+"""``./run pieces``: reading pictures of tables, sheets, tiles and digits, and learning how the pieces look."""
 
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from referee.cli.group import ExampleCommand
 
 _SEEN_BY = {
     "--dice": (),
+    "--tiles": (),
+    "--digits": ("table.looks",),
     "--sheet": ("table.layout", "table.looks", "game.name"),
 }
 """The settings of the camera, the table and the game that count for pictures of something else than a table."""
@@ -29,8 +31,16 @@ _SEEN_BY = {
     help="With --dice: what `./run pieces enrol --dice` learned of faces without pips.",
 )
 @click.option(
+    "--tiles",
+    type=cli.READABLE_FILE,
+    help="Read printed tiles of any game: what `./run pieces teach` learned of them.",
+)
+@click.option("--digits", is_flag=True, help="Read handwritten numbers and crosses in any printed grid.")
+@click.option(
     "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
 )
+@cli.grid_options(required=False)
+@click.option("--any-way-up", is_flag=True, help="With --tiles: they may lie turned by quarter turns.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability; of dice, the largest."
 )
@@ -48,11 +58,16 @@ def read_command(
     game: str | None,
     dice: bool,
     faces: Path | None,
+    tiles: Path | None,
+    digits: bool,
     sheet: bool,
+    grid: tuple[int, int] | None,
+    corners: cli.Corners | None,
+    any_way_up: bool,
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of a table, dice or sheets.
+    """Read a picture of a table, dice, sheets, tiles or handwritten digits.
 
     The camera is measured from the picture itself, unless a calibration is set. Without looks, so are the colours; it
     must then show a set-up.
@@ -63,14 +78,21 @@ def read_command(
       ./run pieces read table.jpg --json | jq '.places.c3'
       ./run pieces read --dice rolls/*.jpg --json
       ./run pieces read --sheet ours.jpg
+      ./run pieces read now.jpg --tiles tiles.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
+      ./run pieces read page.jpg --digits --grid 9x9 --corners "90,80 550,85 560,400 80,395"
     """
+    if tiles is None and not digits and (grid or corners):
+        raise click.UsageError("--grid and --corners need --tiles FILE or --digits.")
+    if tiles is None and any_way_up:
+        raise click.UsageError("--any-way-up needs --tiles FILE.")
     if faces is not None and not dice:
         raise click.UsageError("--faces needs --dice.")
     if debug_image is not None and len(images) > 1:
         raise click.UsageError("--debug-image takes one picture.")
-    if dice and sheet:
-        raise click.UsageError("--dice and --sheet don't go together: they read different things.")
-    kind = "--dice" if dice else "--sheet" if sheet else None
+    given = {"--dice": dice, "--tiles": tiles is not None, "--digits": digits, "--sheet": sheet}
+    kinds = [kind for kind, is_given in given.items() if is_given]
+    if len(kinds) > 1:
+        raise click.UsageError(f"{kinds[0]} and {kinds[1]} don't go together: they read different things.")
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,
@@ -78,12 +100,13 @@ def read_command(
         "table.looks": looks,
         "game.name": game,
     }
-    for key, value in seen_by.items():
-        if kind is not None and value is not None and key not in _SEEN_BY[kind]:
-            option = "game" if key == "game.name" else key.partition(".")[2]
-            raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
+    for kind in kinds:
+        for key, value in seen_by.items():
+            if value is not None and key not in _SEEN_BY[kind]:
+                option = "game" if key == "game.name" else key.partition(".")[2]
+                raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
     # Here, because help and usage errors are shown faster without the readers of pieces.
-    from referee.cli.picture_files import read_dice, read_sheets, read_table
+    from referee.cli.picture_files import handwriting_of, read_dice, read_digits, read_sheets, read_table, read_tiles
 
     if sheet:
         settings = context.configuration({"game.name": game}).settings
@@ -92,6 +115,13 @@ def read_command(
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1:
         raise click.UsageError("one picture of the table is read at a time; several need --dice or --sheet.")
+    if tiles is not None or digits:
+        if grid is None or corners is None:
+            raise click.UsageError(f"{'--digits' if digits else '--tiles'} needs --grid and --corners.")
+        if tiles is None:
+            known = looks or handwriting_of(context.configuration().settings)
+            return read_digits(images[0], known, grid, corners, debug_image, as_json=as_json)
+        return read_tiles(images[0], tiles, grid, corners, debug_image, any_way_up=any_way_up, as_json=as_json)
     return read_table(images[0], context.configuration(seen_by).settings, debug_image, as_json=as_json)
 
 
@@ -158,3 +188,28 @@ def enrol_command(
         {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
     ).settings
     enrol_pieces(images, positions, settings, out)
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("image", type=cli.READABLE_FILE)
+@cli.grid_options(required=True)
+@click.option(
+    "--symbols",
+    required=True,
+    metavar='"NAME NAME …"',
+    help="What the tiles show, row by row, separated by spaces. A name may come several times.",
+)
+@click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The taught tiles to write.")
+def teach_command(image: Path, grid: tuple[int, int], corners: cli.Corners, symbols: str, out: Path) -> None:
+    """Learn the printed tiles of any game from one photo.
+
+    They lie in a grid without gaps. An empty place is taught as any tile, for example as a dot.
+
+    Examples:
+      ./run pieces teach set.jpg --grid 2x2 --corners "90,80 550,85 560,400 80,395" --symbols "a b c ." --out set.json
+      ./run pieces teach row.jpg --grid 1x3 --corners "20,30 620,30 620,230 20,230" --symbols "sun sun ." --out row.json
+      ./run pieces read now.jpg --tiles set.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
+    """
+    from referee.cli.picture_files import teach_tiles
+
+    teach_tiles(image, grid, corners, symbols.split(), out)

@@ -48,7 +48,8 @@ _TABLE = _commands(
 )
 _PIECES = _commands(
     ("enrol", ".pictures", "Learn what a piece set, faces of dice or your own digits look like."),
-    ("read", ".pictures", "Read a picture of a table, dice or sheets."),
+    ("read", ".pictures", "Read a picture of a table, dice, sheets, tiles or handwritten digits."),
+    ("teach", ".pictures", "Learn the printed tiles of any game from one photo."),
 )
 _HARDWARE = _commands(
     ("calibrate", ".calibration", "Measure a camera's lens with a printed board."),
@@ -124,7 +125,7 @@ def table() -> None:
 
 @root.group(cls=LazyGroup, commands=_PIECES)
 def pieces() -> None:
-    """Teach the pieces, read a picture: enrol, read.
+    """Teach the pieces, read a picture: enrol, read, teach.
 
     Examples:
       ./run pieces enrol set.jpg --positions "a4=gold star, c4=teal x" --out looks.json

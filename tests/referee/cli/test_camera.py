@@ -276,8 +276,10 @@ def test_read_refuses_a_black_picture(run: Run, pictures: Pictures, tmp_path: Pa
 def test_a_picture_that_is_read_is_not_overwritten(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     photo = tmp_path / "photo.png"
     photo.write_bytes(pictures.set_up.read_bytes())
+    corners = ("--grid", "1x1", "--corners", "1,1 300,1 300,200 1,200")
     for command in (
         ("read", "--dice", photo, "--debug-image", "./photo.png"),
+        ("teach", photo, *corners, "--symbols", "a", "--out", "photo.png"),
         ("enrol", "--dice", photo, "--positions", "1", "--out", "photo.png"),
         ("calibrate", photo, "--out", "camera.json", "--preview", "photo.png", "--force"),
         ("calibrate", tmp_path, "--out", "photo.png", "--force"),

@@ -14,6 +14,8 @@ prior around the trained weights.
 from __future__ import annotations
 
 import base64
+import itertools
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -311,6 +313,75 @@ def shipped() -> InkNetwork:
 
 SEEN_PX = 2 * CELL_PX
 """Side of what the network sees of each cell: the cell and half of each neighbour."""
+NUMBER_PX = 16
+"""Height, in pixels of the flat picture, to which the signs of a number are brought: about that of a sign by itself."""
+MOST_SIGNS, _MOST_GAPS = 3, 6
+"""Maximum number of signs of a number, and of gaps that are tried between them."""
+_BORDER_PX = 2
+"""Width of a cell's border that may show the printed line."""
+_LINE_SHARE = 0.7
+"""Share of a cell's outermost row or column above which ink there is a line along the border, not a sign."""
+_FAINT = 0.3
+"""Share of a cell's strongest ink below which a pixel is bare. Higher: thin strokes are cut off."""
+_FLAT = 0.35
+"""Height, as a share of that of all signs, below which a wider one is a minus."""
+
+
+def read_number(network: InkNetwork, crop: FloatImage) -> tuple[str, float]:
+    """Return what signs beside each other in one cell say, such as ``17`` or ``-4``, and its probability; ``("", 0.0)``
+    if they are no number of at most MOST_SIGNS signs.
+
+    ``crop`` is the ink of the cell and half of each neighbour, (SEEN_PX, SEEN_PX). It is cut at the columns with least
+    ink in every possible way, each part is read as a cell of its own, and the likeliest way counts.
+    """
+    edge = (SEEN_PX - CELL_PX) // 2 + _BORDER_PX
+    inner = crop[edge:-edge, edge:-edge]
+    least = _FAINT * inner.max()
+    for _ in Side:
+        inner = np.rot90(inner)
+        while len(inner) > NUMBER_PX and (inner[0] > least).mean() > _LINE_SHARE:
+            inner = inner[1:]
+    written = inner > least
+    rows, columns = (np.flatnonzero(written.any(axis=axis)) for axis in (1, 0))
+    if len(columns) < 2:
+        return "", 0.0
+    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    inner, written = inner[box], written[box]
+    height, width = inner.shape
+    across = np.pad(inner.sum(axis=0), 1)
+    falls, rises = across[1:-1] < across[:-2], across[1:-1] <= across[2:]
+    gaps = sorted(np.flatnonzero(falls & rises).tolist(), key=lambda at: across[1 + at])[:_MOST_GAPS]
+    ways = [(0, *sorted(cuts), width) for count in range(1, MOST_SIGNS) for cuts in itertools.combinations(gaps, count)]
+    parts = sorted({part for way in ways for part in itertools.pairwise(way)})
+    if not parts:
+        return "", 0.0
+    given = np.stack([_as_own_cell(inner[:, first:last]) for first, last in parts])
+    shares = np.exp(network.scores(given[:, None])[:, 0, 0, : len(SIGNS)])
+    named = {}
+    for (first, last), own in zip(parts, shares, strict=True):
+        tall = int(written[:, first:last].any(axis=1).sum())
+        is_minus = first == 0 and tall < min(_FLAT * height, last - first)
+        digit = max(DIGITS, key=lambda one: own[SIGNS.index(one)])
+        named[first, last] = ("-", 1.0) if is_minus else (digit, float(own[SIGNS.index(digit)]))
+    # a sign is no number because its halves look like signs: ink that is cut through counts against it
+    bare = 1 - np.minimum(across[1:-1] / across[1:-1].mean(), 1)
+    chances = [
+        math.prod(named[part][1] for part in itertools.pairwise(way)) * float(bare[list(way[1:-1])].prod())
+        for way in ways
+    ]
+    best = int(np.argmax(chances))
+    return "".join(named[part][0] for part in itertools.pairwise(ways[best])), chances[best]
+
+
+def _as_own_cell(part: FloatImage) -> FloatImage:
+    """Return the crop (SEEN_PX, SEEN_PX) of a cell in whose middle only this part of a cell's ink stands, enlarged."""
+    scale = min(NUMBER_PX / part.shape[0], NUMBER_PX / part.shape[1])
+    middle = (SEEN_PX - 1) / 2
+    onto = np.array([[scale, 0, middle - scale * (side - 1) / 2] for side in part.shape[::-1]])
+    onto[1, :2] = 0, scale
+    return np.asarray(cv2.warpAffine(part, onto, (SEEN_PX, SEEN_PX), flags=cv2.INTER_LINEAR), dtype=np.float32)
+
+
 TAUGHT_PX = SEEN_PX + 2
 """Side of a learned cell's picture: one pixel more on each side."""
 SHIFTS_PX = ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))

@@ -14,18 +14,20 @@ import pytest
 from common.places import EMPTY
 from engine.registry import load
 from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
+from simulator.scene.handwriting import Writer
 from tests.effort import some
 from tests.present import present
-from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
-from vision.errors import EnrolmentError
+from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, handwritten_grid, layout, picture, pose
+from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink, Tray
 from vision.layout.table import default_layout
 from vision.readers.ink.appearance import InkAppearance, load_appearance
-from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
+from vision.readers.ink.network import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, flat_map
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, load_any, reader_kind, table_reader
+from vision.readers.tiles import BARE, TileGrid, read_handwriting
 from vision.reading import HindranceKind, Reading
 from vision.sampling import PixelMap
 
@@ -374,6 +376,52 @@ def test_a_sheet_printed_at_another_scale_is_read(game: str, scale: float) -> No
     reading = table_reader(camera(), larger, None).read(frame(picture(game)))
     wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
     assert wrong <= (1 if game == "number-drop" else 0)
+
+
+# Handwritten digits in a printed grid, in a photo.
+
+
+def test_digits_crosses_and_empty_cells_are_read() -> None:
+    total = right = 0
+    for seed in range(6):
+        image, grid, signs = handwritten_grid(seed)
+        for row, told in zip(read_handwriting(image, grid, "page.jpg"), signs, strict=True):
+            for cell, sign in zip(row, told, strict=True):
+                assert sum(cell.probabilities.values()) == pytest.approx(1)
+                assert (cell.symbol == BARE) == (sign == EMPTY_SIGN)
+                total += sign not in {EMPTY_SIGN, BLOT}
+                right += cell.symbol == sign
+    assert right >= 0.9 * total > 50
+
+
+def test_several_signs_in_a_cell_are_a_number_or_in_doubt() -> None:
+    """A tidy hand writes each number into a cell of 60 pixels."""
+    said = ["10", "17", "-4", "42", "63", "29", "58", "71"]
+    page = np.full((6 * 60, 8 * 60, 3), 235, dtype=np.uint8)
+    for at in range(9):
+        cv2.line(page, (60 * at, 0), (60 * at, 6 * 60), (150, 150, 150), 1, cv2.LINE_AA)
+        cv2.line(page, (0, 60 * min(at, 6)), (8 * 60, 60 * min(at, 6)), (150, 150, 150), 1, cv2.LINE_AA)
+    for row in range(6):
+        hand = Writer(np.random.default_rng(row), 0.3)
+        for column, number in enumerate(said):
+            for place, sign in enumerate(number):
+                middle = np.array([60 * column + 19 + 22 * place, 60 * row + 30])
+                for stroke in hand.sign(sign, 1.0):
+                    points = np.round(stroke * (30, 55) + middle).astype(np.int32)
+                    cv2.polylines(page, [points.reshape(-1, 1, 2)], False, (60, 40, 40), 3, cv2.LINE_AA)
+    photo = np.pad(page, ((40, 40), (40, 40), (0, 0)), constant_values=235)
+    corners = ((40.0, 40.0), (520.0, 40.0), (520.0, 400.0), (40.0, 400.0))
+    cells = read_handwriting(photo, TileGrid(6, 8, corners), "page.jpg")
+    assert not any(cell.probability > 0.9 for row in cells for cell in row if cell.symbol in DIGITS)
+    assert sum(cell.symbol == number for row in cells for cell, number in zip(row, said, strict=True)) > 24
+
+
+def test_a_grid_beyond_the_picture_or_too_small_is_refused() -> None:
+    image, grid, _ = handwritten_grid(1)
+    with pytest.raises(LayoutError, match=r"is outside page\.jpg"):
+        read_handwriting(image, TileGrid(5, 6, (*grid.corners[:3], (80.0, 500.0))), "page.jpg")
+    with pytest.raises(FrameError, match="pixels wide or high"):
+        read_handwriting(image, TileGrid(40, 40, grid.corners), "page.jpg")
 
 
 # Looks of ink need no enrolment; their names are the game's.
