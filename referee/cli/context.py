@@ -490,15 +490,18 @@ markers_option = setting_option(
 
 def page_options(command: Command) -> Command:
     """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two imply it."""
-    for option in (
-        click.option(
-            "--page-address", metavar="ADDRESS", help="Open the page to your network: 0.0.0.0 is for all networks."
-        ),
-        click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]"),
-        click.option("--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."),
-    ):
-        command = option(command)
-    return command
+    shown = click.option(
+        "--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."
+    )
+    address = click.option(
+        "--page-address", metavar="ADDRESS", help="Open the page to your network: 0.0.0.0 is for all networks."
+    )
+    return shown(page_port_option(address(command)))
+
+
+page_port_option = click.option(
+    "--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]"
+)
 
 
 def chosen_page(

@@ -26,6 +26,7 @@ def _commands(*commands: tuple[str, str, str]) -> dict[str, click.Command]:
 _EVERY_DAY = _commands(
     ("demo", ".watch", "Watch the referee at work on a virtual table."),
     ("play", ".play.command", "Play a game at the terminal."),
+    ("start", ".setup", "Play at a real table tonight, with a phone or a webcam."),
     ("watch", ".watch", "Referee a real table, a video or pictures."),
     ("setup", ".setup", "Set up a real table, step by step."),
     ("games", ".games", "List the games; begin, show, resume, check, end or copy them."),
@@ -103,7 +104,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.pass_context
 def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
-    """Referee a game on a real table. A camera sees the board; lights and words say what happened."""
+    """Referee a game on a real table, with a camera, lights and words."""
     context = ctx.ensure_object(CommandContext)
     context.config_path = config_path
     context.debug = debug

@@ -7,6 +7,7 @@ import shlex
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -26,7 +27,7 @@ from engine.errors import UnknownGameError
 from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, EXPECTED_ERRORS, OK, ExampleCommand, describe_error
 from referee.errors import ConfigError
-from referee.settings.sources import FILE_NAME, absolute_source
+from referee.settings.sources import FILE_NAME, absolute_source, find_file, user_folder
 
 if TYPE_CHECKING:
     from referee.settings.settings import PageOptions, Settings
@@ -139,6 +140,73 @@ def setup_command(
     return OK
 
 
+@click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="[GAME]", required=False)
+@cli.paper_option
+@click.option("--new", "is_new", is_flag=True, help="Show the steps from the first one again.")
+@cli.page_port_option
+@click.option("--page-address", metavar="ADDRESS", help="Who may open the page.  [default: 0.0.0.0, your network]")
+@click.pass_obj
+def start_command(
+    context: cli.CommandContext,
+    game_name: str | None,
+    paper: str,
+    is_new: bool,
+    page_port: int | None,
+    page_address: str | None,
+) -> int:
+    """Play at a real table tonight, with a phone or a webcam.
+
+    Scan the QR code with a phone, or open the address: the page leads to the first turn. The game may be your own, or
+    printed on paper. Stopped, the same command goes on. A table whose settings are there already is refereed as it is.
+
+    Examples:
+      ./run start
+      ./run start diaballik
+    """
+    from referee.setup.steps import PROGRESS_FILE, Progress, steps_of
+
+    environment = context.environment
+    settings = context.configuration().settings
+    options = cli.chosen_page(True, page_port, page_address or settings.page.address or _ALL_NETWORKS, settings.page)
+    assert options is not None
+    game = None if game_name is None else registry.load(game_name).name
+    own = find_file(context.config_path, environment, Path.cwd())
+    if own is not None and not is_new and game in (None, settings.game.name):
+        kept = Progress.load(own.parent, settings.game.name)
+        if kept is None or kept.has_done(steps_of(registry.load(kept.game))):
+            return _watch(own, options)
+        return _on_page(kept, own.parent, paper, None, options, environment, tonight=True)
+    folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "tables"
+    _check_folder(folder)
+    begun = sorted(folder.glob(f"{game or '*'}/{PROGRESS_FILE}"), key=lambda file: file.stat().st_mtime)
+    kept = None if is_new or not begun else Progress.load(begun[-1].parent, begun[-1].parent.name)
+    if kept is not None and kept.has_done(steps_of(registry.load(kept.game), tonight=True)):
+        played = _open_game(kept.folder, environment)
+        if played is not None and game in (None, played):
+            return _watch(kept.folder / FILE_NAME, options)
+    if kept is None and game is not None:
+        kept = Progress(folder / game, game)
+        _check_folder(kept.folder)
+    return _on_page(kept, folder, paper, None, options, environment, is_new=is_new, tonight=True, by_game=True)
+
+
+_ALL_NETWORKS = "0.0.0.0"
+
+
+def _open_game(folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the kind of the game that goes on in the journal of this folder's table; ``None`` if there is none."""
+    from referee.journal.reader import read_journal
+    from referee.session.log import open_game
+
+    path = present_settings(environment, folder).journal.path
+    if not path.is_file():
+        return None
+    with read_journal(path) as journal:
+        goes_on = open_game(journal)
+    return None if goes_on is None else goes_on[0]
+
+
 def _check_folder(folder: Path) -> None:
     """Make the folder if it is missing; raises BadParameter if nothing can be written there."""
     try:
@@ -186,15 +254,25 @@ def _on_page(
     options: PageOptions,
     environment: Mapping[str, str],
     *,
-    is_new: bool,
+    is_new: bool = False,
+    tonight: bool = False,
+    by_game: bool = False,
 ) -> int:
-    """Serve the set-up until Ctrl-C, or until it starts the referee in its place; return the exit code."""
+    """Serve the set-up until Ctrl-C, or until it starts the referee in its place; return the exit code.
+
+    ``tonight`` and ``by_game`` are those of SetUpEnvironment.
+    """
+    from referee.session.table_port import PhonePort
     from referee.setup.page import SetUpEnvironment, SetUpPage
     from referee.setup.picture_checks import SharedCamera, found_cameras
+    from referee.setup.table_setup import FoundCamera
+    from vision.cameras.phone import SPEC, PhoneCamera
 
     asked = present_settings(environment, folder).camera
     started = threading.Event()
-    with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S)) as shared_camera:
+    phone = PhonePort(PhoneCamera(time.monotonic))
+    a_phone = FoundCamera(SPEC, Phrase("A phone"), SPEC)
+    with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S, phone=phone.camera)) as shared_camera:
 
         def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
             return (
@@ -210,8 +288,11 @@ def _on_page(
             makers,
             click.echo,
             environment,
-            cameras=partial(found_cameras, Path("/")),
+            cameras=lambda: (*found_cameras(Path("/")), a_phone),
             start=started.set,
+            phone=phone,
+            tonight=tonight,
+            by_game=by_game,
         )
         setting_up = SetUpPage(surroundings, kept, camera, is_new=is_new)
         while True:
@@ -222,7 +303,8 @@ def _on_page(
             shared_camera.close()
             started.clear()
             try:
-                return _watch(folder / FILE_NAME, options)
+                more = ["--new"] if by_game and _open_game(setting_up.folder, environment) != setting_up.game else []
+                return _watch(setting_up.folder / FILE_NAME, options, *more)
             except click.ClickException as error:
                 reason = error.format_message()
             except EXPECTED_ERRORS as error:
@@ -248,16 +330,19 @@ def _serve_until(
         click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
         if opened.codes and cli.output().is_terminal:
             cli.output().print(Text.from_ansi(opened.qr()))
+            here = f"{opened.address}pair#code={opened.codes[Role.OWN]}"
+            click.echo(cli.spoken(Phrase("Scan it with a phone, or open {address} here.", here)))
         click.echo(cli.spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
         with suppress(KeyboardInterrupt):
             started.wait()
         return replace(options, port=urlsplit(opened.address).port)
 
 
-def _watch(settings: Path, options: PageOptions) -> int:
+def _watch(settings: Path, options: PageOptions, *more: str) -> int:
     """Run the referee with these settings and its page in the place of the set-up's; return its exit code."""
     address = [] if options.address is None else ["--page-address", options.address]
-    arguments = ["--config", str(settings), "watch", "--page-port", str(options.port), *address]
+    port = [] if options.port is None else ["--page-port", str(options.port)]
+    arguments = ["--config", str(settings), "watch", *port, *address, *more]
     root = cast("click.Group", click.get_current_context().find_root().command)
     code = root.main(arguments, standalone_mode=False)
     return code if isinstance(code, int) else OK

@@ -20,7 +20,7 @@ from referee.errors import FoldError, JournalError
 from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
 from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
 from referee.journal.journal import BufferedJournal
-from referee.journal.reader import MOST_GAMES
+from referee.journal.reader import MOST_GAMES, JournalReader
 from referee.journal.results import last_played_sentence, step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
@@ -297,7 +297,7 @@ def belief_from(
     ).with_places_confirmed(said, {place: look for place, look in said.items() if look})
 
 
-def open_game(journal: Recorder) -> tuple[str, Mapping[str, OptionValue]] | None:
+def open_game(journal: Recorder | JournalReader) -> tuple[str, Mapping[str, OptionValue]] | None:
     """Return the kind and the options of the journal's latest game if it must go on, whatever the settings name.
 
     It must if it is not over, and has turns or was begun by a person. Raises FoldError and UnknownGameError.

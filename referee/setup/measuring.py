@@ -21,6 +21,7 @@ from vision.errors import LayoutError, NotLocatedError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.images import write_image
+from vision.layout.kit import KIT
 from vision.layout.pieces import NO_MARKERS, GridSurface, Ink
 from vision.layout.table import TableLayout, layout_from_json, shipped_data
 from vision.locating.lines_and_markers import better_height_mm
@@ -292,6 +293,8 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
 
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     """Return the ways to answer on the page; what was measured before is filled in."""
+    if table.uses_kit:
+        return (AnswerForm(Phrase("It lies there"), answer=KIT),)
     if not table.has_board:
         return (AnswerForm(Phrase("The sheets are in place")),)
     _, measured, _, own_layout = _typed_forms(table)
@@ -412,7 +415,7 @@ TABLE_STEP = SetupStep(
         ),
     ),
     watch=watch_table,
-    needs=("camera",),
+    needs=("camera", "kit"),
     asks=Phrase("Lay everything under the camera"),
 )
 
@@ -461,6 +464,7 @@ GRID_STEP = SetupStep(
     lambda table: (Phrase("Look at {file}: the grid must lie on the board's own lines.", table.folder / SEEN_FILE),),
     Phrase("Enter if it does; n measures the table again"),
     _check_grid,
+    unneeded=lambda table: Phrase("The outline on the picture shows that.") if table.uses_kit else "",
     forms=lambda _: _GRID_FORMS,
     watch=_watch_grid,
     needs=("table",),

@@ -30,7 +30,7 @@ from engine.api import Game
 from hardware.lights.signals import Mood, Signal
 from referee.languages import sentences
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import as_jpeg
+from referee.session.table_port import PhonePort, as_jpeg
 from referee.settings.sources import FILE_NAME, absolute_source
 from referee.setup import table_setup
 from referee.setup.picture_checks import SharedCamera
@@ -40,6 +40,7 @@ from referee.setup.table_setup import Dialogue, FoundCamera, Inspection
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
+from referee.web.camera import UPLOADS, CameraPage
 from referee.web.drawing.table import draw_table
 from referee.web.guard import (
     CSRF_HEADER,
@@ -52,9 +53,11 @@ from referee.web.guard import (
 )
 from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
-from vision.cameras.phone import MOST_PHOTO_PIXELS
+from vision.cameras.phone import MOST_PHOTO_PIXELS, SPEC
 from vision.frame import Frame, Image
 from vision.images import decode_photo, write_image
+from vision.readers.registry import table_reader
+from vision.readers.table_reader import TableReader
 
 _MOST_LINES = 200
 _WIDTH = 200
@@ -134,7 +137,8 @@ class SetUpEnvironment:
 
     ``variables`` are the environment variables, ``working_folder`` is where the person types commands. ``cameras``
     lists those that are plugged in. ``start`` has the referee started once this page is closed. An answer that is
-    checked for longer than ``patience_s`` is shown at work.
+    checked for longer than ``patience_s`` is shown at work. ``phone`` shows what it films. With ``tonight``, only what
+    a game needs is asked for; with ``by_game``, each game has a folder of its own in the ``folder``.
     """
 
     folder: Path
@@ -148,6 +152,9 @@ class SetUpEnvironment:
     cameras: Callable[[], Sequence[FoundCamera]] = tuple
     start: Callable[[], object] = lambda: None
     patience_s: float = 1.0
+    phone: PhonePort | None = None
+    tonight: bool = False
+    by_game: bool = False
 
 
 @dataclass
@@ -184,13 +191,29 @@ class SetUpPage:
         self._shown = _CurrentStep()
         self._dialogue: PageDialogue | None = None
         self._worker: threading.Thread | None = None
+        self._sighted: tuple[str, TableReader] | None = None
         self._run: SetUpRun | None = None if kept is None else self._new_run(kept)
+
+    @property
+    def phone(self) -> PhonePort | None:
+        """What a phone films; ``None`` if the camera can't be one."""
+        return self._environment.phone
 
     @property
     def title(self) -> str:
         """The game's title; empty until a game is chosen."""
         run = self._run
         return "" if run is None else run.table.game.title
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the chosen game's table."""
+        return self._running.table.folder
+
+    @property
+    def game(self) -> str:
+        """The chosen game's name."""
+        return self._running.table.game.name
 
     @property
     def is_over(self) -> bool:
@@ -215,6 +238,9 @@ class SetUpPage:
             if now is None:
                 return self._end(run)
             table = run.table
+            if step == now.name == _CAMERA and list(given) == [SPEC] and self._environment.phone is not None:
+                # The phone opens this screen itself, perhaps after a restart.
+                table.values["camera.source"] = SPEC
             dialogue = None if self._dialogue is None else self._dialogue.shown()
             findings = self._shown.findings
             forms: tuple[table_setup.AnswerForm, ...] = ()
@@ -225,6 +251,7 @@ class SetUpPage:
             screen = asked_again(forms, given if step == now.name else (), now.asks or now.title)
             is_first = not screen.given
             is_seen = is_first if now.name != _CAMERA else not (is_first or screen.field)
+            shows_picture = now.watch is not None and dialogue is None and (is_seen or bool(screen.corners))
             return StepView(
                 now.name,
                 now.title,
@@ -233,9 +260,10 @@ class SetUpPage:
                 findings,
                 now.files(table) if is_first else (),
                 self._titles(),
-                shows_picture=now.watch is not None and dialogue is None and (is_seen or bool(screen.corners)),
+                shows_picture=shows_picture,
                 picture_px=table.picture_px if all(table.picture_px) else None,
                 takes_photos=now.takes_photo and is_first,
+                is_phones=shows_picture and table.values.get("camera.source") == SPEC,
                 shows_game=now.shows_game and table.has_board and dialogue is None,
                 dialogue=dialogue,
             )
@@ -283,6 +311,7 @@ class SetUpPage:
             return table_setup.Inspection((fault_of(step, error),))
         with self._lock:
             if self._shown.step != step.name or self._shown.frame is not frame:
+                self._show_phone(run.table, frame)
                 try:
                     seen = step.watch(run.table, frame)
                 except FAULTS as error:
@@ -291,6 +320,20 @@ class SetUpPage:
                     return seen
                 self._shown.frame, self._shown.inspection = frame, seen
             return self._shown.inspection
+
+    def _show_phone(self, table: table_setup.TableSetup, frame: Frame) -> None:
+        """Tell the phone that films, or took a photo, what is seen of the table."""
+        phone = self._environment.phone
+        if phone is None or table.source != SPEC:
+            return
+        key = f"{table.values.get('table.layout')} {table.options}"
+        try:
+            if self._sighted is None or self._sighted[0] != key:
+                self._sighted = key, table_reader(table.cameras(table.layout), table.layout, None)
+            reader = self._sighted[1]
+            phone.look(frame, reader, reader.read(frame), ())
+        except FAULTS as error:
+            phone.camera.tell(frame, str(error))
 
     def file(self, name: str) -> bytes | None:
         """Return the content of one of the step's files, ``None`` if it has no file of that name."""
@@ -375,10 +418,20 @@ class SetUpPage:
             self._shown = _CurrentStep(findings=(Finding.fault(Phrase("referee"), reason),))
 
     def take_photo(self, step: str, content: bytes) -> None:
-        """Take an uploaded photo as the picture to check."""
+        """Take an uploaded photo as the picture to check; if a phone is the camera, as its newest picture."""
+        phone = self._environment.phone
         with self._lock:
             now = self._if_current(step)
-            if now is None or not now.takes_photo or self._dialogue is not None:
+            if now is None or self._dialogue is not None:
+                return
+            if phone is not None and self._running.table.values.get("camera.source") == SPEC:
+                self._shown = _CurrentStep(self._shown.step, self._shown.instructions)
+                try:
+                    phone.camera.photograph(content)
+                except FAULTS as error:
+                    self._shown.findings = (fault_of(now, error),)
+                return
+            if not now.takes_photo:
                 return
             try:
                 image = decode_photo(content, "the photo", most_pixels=MOST_PHOTO_PIXELS)
@@ -408,9 +461,12 @@ class SetUpPage:
                     self._environment.say(f"{now.title}: skipped")
 
     def go(self, step: str, to: str) -> None:
-        """Go to a step that was done or left out."""
+        """Go to a step that was done or left out, or to the choice of a game."""
         with self._lock:
             now, run = self._prepared_step(), self._run
+            if to == _GAME and step == "" and now is None and self._environment.by_game:
+                self._run, self._shown = None, _CurrentStep()
+                return
             wanted = next((each for each in self._running.steps if each.name == to), None) if run is not None else None
             if run is None or wanted is None or self._dialogue is not None or step != ("" if now is None else now.name):
                 return
@@ -427,7 +483,7 @@ class SetUpPage:
             now, run = self._prepared_step(), self._run
             if run is None or self._dialogue is not None or step != ("" if now is None else now.name):
                 return
-            if not run.kept.done:
+            if now is run.steps[0] or not run.kept.done:
                 self._run = None
             else:
                 try:
@@ -448,7 +504,7 @@ class SetUpPage:
         environment = self._environment
         table = table_setup.TableSetup(
             game,
-            environment.folder,
+            kept.folder,
             environment.camera.look,
             environment.today,
             environment.paper,
@@ -457,7 +513,7 @@ class SetUpPage:
         )
         if self._camera is not None and "camera" not in kept.done:
             table.values["camera.source"] = self._camera
-        return SetUpRun(steps_of(game), table, kept)
+        return SetUpRun(steps_of(game, tonight=environment.tonight), table, kept)
 
     def _prepared_step(self) -> table_setup.SetupStep | None:
         """Return the next needed step, after preparing its instructions once."""
@@ -527,12 +583,18 @@ class SetUpPage:
         if not name:
             return
         folder = self._environment.folder
+        if self._environment.by_game:
+            folder /= name
+            folder.mkdir(parents=True, exist_ok=True)
         kept = None if self._is_new else Progress.load(folder, name)
-        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
+        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW and not self._environment.by_game:
             self._to_confirm = name
             return
         self._is_new = False
         self._run = self._new_run(kept or Progress(folder, name))
+        if self._environment.by_game:
+            # What was chosen last goes on after a restart.
+            self._running.kept.keep(self._running.kept.values)
 
     def _game_forms(self) -> tuple[table_setup.AnswerForm, ...]:
         if not self._to_confirm:
@@ -597,6 +659,7 @@ class SetUpPage:
             steps=self._titles(),
             missing=tuple(missing),
             may_start=ending.is_ready,
+            other_games=self._environment.by_game,
         )
 
 
@@ -606,11 +669,16 @@ _PHOTO = "/photo"
 
 
 def create_set_up(set_up: SetUpPage, access: Access) -> Starlette:
-    """Build the application for setting up a table; only the owner may use it."""
+    """Build the application for setting up a table; only the owner may use it, also from the phone that films."""
+    film: Sequence[Guarded] = ()
+    if set_up.phone is not None:
+        beside = f"/?{urlencode({'step': _CAMERA, 'a': SPEC})}"
+        words = {"game": {"title": views.TITLE}}
+        film = CameraPage(set_up.phone, access, words, sentences, beside=beside, judges=False).routes()
     return create_guarded_app(
-        _Pages(set_up, access).routes(),
+        [*_Pages(set_up, access).routes(), *film],
         access,
-        {_PHOTO: Upload(MOST_PHOTO_BYTES, PHOTO_S, is_alone=True)},
+        {**UPLOADS, _PHOTO: Upload(MOST_PHOTO_BYTES, PHOTO_S, is_alone=True)},
         Site("set_up/base.html", lesser=()),
     )
 
@@ -659,7 +727,9 @@ class _Pages:
         step = await run_in_threadpool(self._set_up.view, name, given)
         state = await run_in_threadpool(self._set_up.state)
         inspection = await run_in_threadpool(self._set_up.inspect, again=False) if step.shows_picture else Inspection()
-        return {"step": step, "inspection": inspection, "state": _token(state)}
+        opened = getattr(request.app.state, "opened", None)
+        encrypted = "" if opened is None else opened.encrypted
+        return {"step": step, "inspection": inspection, "state": _token(state), "encrypted": encrypted}
 
     async def _seen(self, request: Request) -> Response:
         """Return what changes while the step is the same: what the newest picture shows, or how far the work is."""
@@ -702,16 +772,16 @@ class _Pages:
             return Response(status_code=204)
         if self._set_up.is_starting:
             return self._render(request, "set_up/starting", {})
-        given = [("a", each) for each in following] if isinstance(following, list) else []
-        return RedirectResponse(f"/?{urlencode([('step', step), *given])}" if given else "/", 303)
+        return _screen(step, following if isinstance(following, list) else ())
 
     async def _photo(self, request: Request) -> Response:
         fields, files = await form_with_files(request)
         if not (content := files.get("photo")):
             raise HTTPException(422, "No photo came. Choose one, then send it again.")
         self._access.count_command(request.state.session)
-        await run_in_threadpool(self._set_up.take_photo, fields.get("step", [""])[-1], content)
-        return RedirectResponse("/", 303)
+        step = fields.get("step", [""])[-1]
+        await run_in_threadpool(self._set_up.take_photo, step, content)
+        return _screen(step, fields.get("a", ()))
 
     async def _pair(self, request: Request) -> Response:
         return self._render(request, "pair", {})
@@ -719,6 +789,12 @@ class _Pages:
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._set_up.title or views.TITLE}
         return views.page(request, view, {"game": game, "tell": sentences(language_of(request)), **words})
+
+
+def _screen(step: str, given: Sequence[str]) -> Response:
+    """Go on to the screen of a step after these answers."""
+    answers = [("a", each) for each in given]
+    return RedirectResponse(f"/?{urlencode([('step', step), *answers])}" if answers else "/", 303)
 
 
 def answers_of(fields: Mapping[str, Sequence[str]]) -> list[str]:

@@ -91,7 +91,7 @@ def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
             yield _width_finding(seen[number])
     if missing and len(missing) == len(wanted):
         message = Phrase("none is seen yet")
-        yield Finding.note(Phrase("markers"), message, Phrase("they are printed in a later step"))
+        yield Finding.note(Phrase("markers"), message, Phrase("they are on the printed sheets"))
     else:
         for number in missing:
             yield Finding.note(_marker_name(number), Phrase("not seen yet"), _BRING_IN)

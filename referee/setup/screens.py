@@ -142,7 +142,7 @@ class StepView:
     PDFs to print. ``steps`` are name, title and state of each. ``picture_px`` is the camera picture's (width, height).
     ``takes_photos`` means that a photo may be uploaded. ``name`` is empty after the last step; ``missing`` are then the
     names and titles of the steps left out, and ``may_start`` says whether the referee can be started. ``shows_game``:
-    it draws how the game is set up.
+    it draws how the game is set up. ``is_phones``: the picture is a phone's. ``other_games``: another may be chosen.
     """
 
     name: str
@@ -158,6 +158,8 @@ class StepView:
     shows_picture: bool = False
     picture_px: tuple[int, int] | None = None
     takes_photos: bool = False
+    is_phones: bool = False
+    other_games: bool = False
     dialogue: Dialogue | None = None
 
     @property

@@ -32,17 +32,15 @@ from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind
-from referee.rendering.printed_board import plan_board
-from referee.rendering.printed_pages import Page, write_pdf
-from referee.rendering.printed_sheets import plan_markers, plan_sheets
 from referee.session.ports import Reader
 from referee.settings.configuration import load, written
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file
 from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
-from referee.setup.screens import in_mm
+from referee.setup.printing import KIT_STEP, PRINT_STEP
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, SetupStep, StepResult, TableSetup
 from referee.setup.wiring_steps import WIRING_STEPS
+from vision.cameras.phone import SPEC
 from vision.errors import NotLocatedError, VisionError
 from vision.frame import Frame
 from vision.images import load_image
@@ -55,22 +53,17 @@ from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import HindranceKind, Reading
 
-RULER_MM = 100.0
-RULER_OFF_MM = 0.5
-"""The largest error of the printed ruler, in mm. A marker 175 mm from the centre is then off by less than 1 mm."""
-
 LOOKS_FILE = "looks.json"
-BOARD_FILE, MARKERS_FILE, SHEETS_FILE = "board.pdf", "markers.pdf", "sheets.pdf"
 CLEAR = "clear"
 """The name of a colourless pyramid in a stack."""
 LETTERS = {"black": "K"}
 """Colours whose letter in a stack's text isn't their initial."""
 
 
-def steps_of(game: Game[Any, Any]) -> tuple[SetupStep, ...]:
-    """Return the steps for a game, in order."""
+def steps_of(game: Game[Any, Any], *, tonight: bool = False) -> tuple[SetupStep, ...]:
+    """Return the steps for a game, in order; ``tonight``, only those without which no game can begin."""
     without = {"switches", "switch-map"} if game.has_sheets else {"players"}
-    return tuple(step for step in _STEPS if step.name not in without)
+    return tuple(step for step in (_TONIGHT if tonight else _STEPS) if step.name not in without)
 
 
 def check_step(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
@@ -129,18 +122,22 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     """Offer each camera by its picture, and any other by its name; then its picture is looked at."""
     good = (AnswerForm(Phrase("Yes, use this camera")),)
     asks = Phrase("Is the whole table in the picture?")
+    words = {SPEC: Phrase("This phone or another one: it films, or takes a photo after each turn.")}
     named = {each.source: each.name for each in table.found_cameras}
     if "camera.source" in table.values:
         named.setdefault(table.source, Phrase("the camera in use"))
     other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
     return (
-        *(AnswerForm(name, answer=source, camera=source, asks=asks, then=good) for source, name in named.items()),
+        *(
+            AnswerForm(name, answer=source, words=words.get(source, ""), camera=source, asks=asks, then=good)
+            for source, name in named.items()
+        ),
         AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
     )
 
 
 def _watch_camera(table: TableSetup, frame: Frame) -> Inspection:
-    layout = table.usual_layout
+    layout = table.layout if table.uses_kit else table.usual_layout
     return Inspection((*picture_findings(frame), *marker_findings(frame, layout)), draw_markers(frame, layout))
 
 
@@ -159,83 +156,6 @@ def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.chosen_options.get("players", 2))
     most = Field(Phrase("How many play?"), FieldKind.NUMBER, players)
     return (AnswerForm(Phrase("That many players"), (most,)),)
-
-
-def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
-    if not table.has_board:
-        return ((SHEETS_FILE, Phrase("The sheets")),)
-    return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board"))
-
-
-def _print(table: TableSetup) -> tuple[str, ...]:
-    layout, title = table.usual_layout, table.game.title
-    pages: dict[str, tuple[Page, ...]] = {}
-    if table.game.printed_sheet is not None:
-        printed = table.game.printed_sheet(read_options(table.game.options, table.options))
-        pages[SHEETS_FILE] = plan_sheets(title, printed, layout, table.paper)
-        use = Phrase("{sheets} has a sheet for each player. Cut them out.", sheets=SHEETS_FILE)
-    else:
-        pages[BOARD_FILE] = plan_board(layout, title, table.paper)
-        pages[MARKERS_FILE] = plan_markers(layout.markers, table.paper)
-        use = Phrase(
-            "Use {board}, a whole board with its markers, or your own board with the markers of {markers}.",
-            board=BOARD_FILE,
-            markers=MARKERS_FILE,
-        )
-    for name, planned in pages.items():
-        write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
-    return (
-        Phrase("Print these at 100 % (no fit to page): {files}", files=", ".join(pages)),
-        use,
-        Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
-    )
-
-
-def _check_print(_: TableSetup, answer: str) -> StepResult:
-    ruler = Phrase("ruler")
-    ruler_mm = in_mm(answer)
-    if not ruler_mm:
-        message = Phrase("{answer} is not a length", answer=repr(answer))
-        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
-    if abs(10 * ruler_mm - RULER_MM) <= 10 * RULER_OFF_MM:
-        message = Phrase("{got} looks like centimetres", got=f"{ruler_mm:g}")
-        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
-    if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
-        remedy = Phrase(
-            "set the printer's scale to {scale} % and print again", scale=f"{100 * RULER_MM / ruler_mm:.1f}"
-        )
-        message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
-        return StepResult((Finding.fault(ruler, message, remedy),))
-    return StepResult((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
-
-
-_LEAST_RULER_MM = 50.0
-"""Half of what the ruler is; what is shorter was measured in centimetres, or is another line."""
-_RULER = Field(
-    Phrase("How long is the printed ruler, in mm?"),
-    FieldKind.LENGTH,
-    hint=Phrase("From its first line to its last, in millimetres."),
-    least=_LEAST_RULER_MM,
-)
-_PRINT_FORMS = (
-    AnswerForm(
-        Phrase("They are printed"),
-        told=(Phrase("Each sheet has a ruler at its lower edge. Hold a real one to it."),),
-        asks=Phrase("Is the printed ruler 100 mm long?"),
-        then=(
-            AnswerForm(Phrase("Yes, exactly 100 mm"), answer=f"{RULER_MM:g}"),
-            AnswerForm(Phrase("No, it has another length"), (_RULER,)),
-        ),
-    ),
-)
-
-
-def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
-    board = (Phrase("Take the whole board, or your own with the markers."),) if table.has_board else ()
-    return (
-        Phrase("Print them in actual size, not fitted to the page."),
-        *board,
-    )
 
 
 def _set_up(table: TableSetup) -> tuple[str, ...]:
@@ -395,53 +315,38 @@ def _check_turn(table: TableSetup, answer: str) -> StepResult:
 
 
 _SET_UP, _TURN = Phrase("set-up"), Phrase("turn")
+_CAMERA_STEP = SetupStep(
+    "camera",
+    Phrase("The camera"),
+    _place_camera,
+    Phrase("Which camera? 0 is the first"),
+    _check_camera,
+    "0",
+    help=(
+        Phrase(
+            "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also "
+            "works, such as images:FOLDER. docs/set-up.md lists all kinds of cameras."
+        ),
+    ),
+    forms=_camera_forms,
+    watch=_watch_camera,
+    asks=Phrase("Which camera looks at the table?"),
+    told=_placing,
+)
+_PLAYERS_STEP = SetupStep(
+    "players",
+    Phrase("The players"),
+    _players_text,
+    Phrase("How many play?"),
+    _check_players,
+    "2",
+    forms=_player_forms,
+    asks=Phrase("How many play?"),
+)
 _STEPS = (
-    SetupStep(
-        "camera",
-        Phrase("The camera"),
-        _place_camera,
-        Phrase("Which camera? 0 is the first"),
-        _check_camera,
-        "0",
-        help=(
-            Phrase(
-                "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also "
-                "works, such as images:FOLDER. docs/set-up.md lists all kinds of cameras."
-            ),
-        ),
-        forms=_camera_forms,
-        watch=_watch_camera,
-        asks=Phrase("Which camera looks at the table?"),
-        told=_placing,
-    ),
-    SetupStep(
-        "players",
-        Phrase("The players"),
-        _players_text,
-        Phrase("How many play?"),
-        _check_players,
-        "2",
-        forms=_player_forms,
-        asks=Phrase("How many play?"),
-    ),
-    SetupStep(
-        "print",
-        Phrase("Printing"),
-        _print,
-        Phrase("How long is the printed ruler, in mm?"),
-        _check_print,
-        forms=lambda _: _PRINT_FORMS,
-        files=_files,
-        needs=("players",),
-        asks=Phrase("Print these sheets"),
-        told=_told_of_printing,
-        help=(
-            Phrase(
-                "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % "
-                "or actual size, and print again if it is not 100 mm long."
-            ),
-        ),
-    ),
+    _CAMERA_STEP,
+    _PLAYERS_STEP,
+    PRINT_STEP,
     TABLE_STEP,
     GRID_STEP,
     *WIRING_STEPS,
@@ -472,6 +377,7 @@ _STEPS = (
         told=_told_of_turn,
     ),
 )
+_TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_STEP)
 
 
 PROGRESS_FILE = "setup.json"
@@ -515,6 +421,10 @@ class Progress:
             return None
         done, skipped = ([str(name) for name in kept.get(key, ())] for key in ("done", "skipped"))
         return cls(folder, str(kept["game"]), done, values, skipped)
+
+    def has_done(self, steps: Sequence[SetupStep]) -> bool:
+        """Return whether each of these steps was done or left out."""
+        return {step.name for step in steps} <= {*self.done}
 
     def keep(self, values: Mapping[str, Any]) -> None:
         """Write both files; each survives a power cut undamaged."""

@@ -16,7 +16,7 @@ from referee.session.ports import Reader
 from referee.settings.conversions import with_sheet_file
 from referee.settings.settings import Settings
 from referee.settings.sources import absolute_source, expanded
-from referee.settings.table_layout import layout_for_camera, with_rules
+from referee.settings.table_layout import is_kit, layout_for_camera, with_rules
 from vision.calibration import load_calibration
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
@@ -202,6 +202,12 @@ class TableSetup:
         """The measured table; raises LayoutError and ConfigError."""
         own = self.values.get("table.layout")
         return self.layout_from(None if own is None else self.file(own))
+
+    @property
+    def uses_kit(self) -> bool:
+        """Whether the game is the paper kit."""
+        own = self.values.get("table.layout")
+        return own is not None and is_kit(self.file(own))
 
     @property
     def usual_layout(self) -> TableLayout:

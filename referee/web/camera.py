@@ -165,7 +165,8 @@ class CameraPage:
     """The page of the camera's phone, of whatever site the phone films for.
 
     ``words`` are what the site's template around each page needs. ``telling`` returns the function that translates a
-    sentence into a language. ``is_over`` tells whether fewer pictures will do.
+    sentence into a language. ``is_over`` tells whether fewer pictures will do. A device that may do more than film sees
+    the page ``beside`` its picture. Only if it ``judges`` can photos be sent here.
     """
 
     def __init__(
@@ -176,16 +177,25 @@ class CameraPage:
         telling: Callable[[str], Say],
         is_over: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        beside: str = "/",
+        judges: bool = True,
     ) -> None:
-        self._phone, self._access, self._words, self._telling = phone, access, words, telling
-        self._is_over = is_over
+        self._phone, self._access, self._telling = phone, access, telling
+        self._words = {**words, "beside": beside, "judges": judges}
+        self._is_over, self._judges = is_over, judges
         self.desk = Desk(clock)
 
     def routes(self) -> Sequence[Guarded]:
         """Return the routes."""
-        return (
+        film = (
             Guarded("/camera", self._page, Role.NOBODY, films=True, name="camera"),
             Guarded("/frame", self._frame, Role.NOBODY, methods=["POST"], films=True),
+        )
+        if not self._judges:
+            return film
+        return (
+            *film,
             Guarded("/photo", self._photo, Role.NOBODY, methods=["POST"], films=True),
             Guarded("/owner/camera", self._decide, Role.OWN, methods=["POST"]),
         )

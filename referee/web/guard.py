@@ -306,7 +306,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Content-Security-Policy": (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
             "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
-            "base-uri 'none'; frame-ancestors 'none'"
+            "base-uri 'none'; frame-src 'self'; frame-ancestors 'self'"
         ),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
@@ -314,7 +314,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         # With no-referrer, browsers would send forms with the origin "null".
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
+        "X-Frame-Options": "SAMEORIGIN",
     }
 )
 

@@ -168,6 +168,12 @@ async function begin() {
 
 function filming(on) {
   scene.hidden = document.getElementById("stop").hidden = !on;
+  // To leave the page would end the film, so what else the device may see stands below its picture.
+  const beside = document.getElementById("beside");
+  if (beside) {
+    beside.hidden = !on;
+    if (on && !beside.src) beside.src = beside.dataset.src;
+  }
   document.getElementById("begin").hidden = on;
   if (on) document.getElementById("stop").focus();
 }
@@ -241,6 +247,6 @@ if (navigator.mediaDevices?.getUserMedia) {
   watchBattery();
 }
 const photo = document.querySelector('#photos input[type="file"]');
-photo.addEventListener("change", () => {
+photo?.addEventListener("change", () => {
   if (photo.files.length) sendPhoto(photo);
 });

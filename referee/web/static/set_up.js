@@ -15,6 +15,9 @@ addEventListener("submit", (event) => {
   event.submitter?.setAttribute("aria-busy", "true");
 });
 
+// Where a running referee is met: who took photos goes on taking them.
+const atTheTable = () => (self === top && sessionStorage.getItem("photos") ? "/camera" : "/");
+
 const pause = () => new Promise((go) => setTimeout(go, EVERY_MS));
 
 // Puts each part that came in the place of the one with its id.
@@ -39,7 +42,7 @@ async function look() {
   }
   const answer = await fetch(`/seen${location.search}`);
   // The running referee has taken the place of the set-up.
-  if (answer.status === 404) location.replace("/");
+  if (answer.status === 404) location.replace(atTheTable());
   if (!answer.ok) return;
   if (answer.headers.get("X-State") !== state && !leaving) location.reload();
   show(await answer.text());
@@ -132,7 +135,7 @@ async function awaitReferee() {
     await pause();
     for (const path of ["/manifest.webmanifest", "/seen"]) {
       const answer = await fetch(path).catch(() => null);
-      if (answer?.ok) return location.replace("/");
+      if (answer?.ok) return location.replace(path === "/seen" ? "/" : atTheTable());
     }
   }
 }
@@ -145,6 +148,14 @@ for (const picture of document.querySelectorAll(".choice img")) {
   if (picture.complete) check();
   else picture.onload = picture.onerror = check;
 }
+// The camera's page shows the steps below its own picture.
+if (self !== top) document.body.classList.add("beside");
+document.documentElement.classList.add("scripted");
+const shutter = document.querySelector(".phone input[type=file]");
+shutter?.addEventListener("change", () => {
+  sessionStorage.setItem("photos", "taken");
+  shutter.form.requestSubmit();
+});
 const fields = document.querySelector("[data-corners]");
 if (fields && live?.dataset.width) dragCorners(fields);
 const start = document.getElementById("start");

@@ -21,6 +21,7 @@ from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.cli.setup import page_key
 from referee.languages import sentences
+from referee.session.table_port import PhonePort
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import Settings
 from referee.setup.page import PageDialogue, SetUpEnvironment, SetUpPage, create_set_up
@@ -478,6 +479,7 @@ class RecordingSetUp:
 
     title: str = "Deblockle"
     is_starting: bool = False
+    phone: PhonePort | None = None
     asked: Field | None = None
     dialogue: Dialogue | None = None
     actions: list[tuple[object, ...]] = field(default_factory=list)

@@ -17,6 +17,7 @@ from referee.journal.events import EventKind
 from referee.journal.reader import read_journal
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
+from simulator.scene.paper import on_paper
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.system.page.served import ANSWER_S, free_port
@@ -45,18 +46,22 @@ class TableFilm:
     positions: tuple[Image, ...]
 
 
-def film_of(game: str, folder: Path, *, turns: int, seed: int = 5) -> TableFilm:
-    """Film a game in which each turn ends by resting."""
+def film_of(
+    game: str, folder: Path, *, turns: int, seed: int = 5, is_of_paper: bool = False, looks_s: int = _LOOKS_S
+) -> TableFilm:
+    """Film a game in which each turn ends by resting, also one of paper; the set-up is shown for ``looks_s`` first."""
     truth, positions = TruthLog(), list[Image]()
     options = GameOptions(game, turns=turns, habits=HONEST, turn_end="rest")
-    table = VirtualTable(seed, options, setting=standard_setting(lens(_SIZE), game), fps=_FPS, truth=truth)
+    setting = standard_setting(lens(_SIZE), game)
+    setting = on_paper(setting, seed) if is_of_paper else setting
+    table = VirtualTable(seed, options, setting=setting, fps=_FPS, truth=truth)
     file = folder / f"{game}.mjpeg"
     with file.open("wb") as written:
         encoded, played = b"", 0
         for frame in table.frames():
             encoded = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
             first = not positions
-            written.write(encoded * (CHROMIUMS_FPS * (_LOOKS_S if first else 1) // (1 if first else _FPS)))
+            written.write(encoded * (CHROMIUMS_FPS * (looks_s if first else 1) // (1 if first else _FPS)))
             if first or (len(truth.played) > played and not truth.frames[-1].covered):
                 positions.append(frame.image)
                 played = len(truth.played)

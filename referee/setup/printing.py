@@ -1,0 +1,146 @@
+"""The set-up steps that print: whose game it is, one that is there or one of paper, and the sheets for it."""
+
+from common.findings import Finding
+from common.phrases import Phrase
+from engine.options import read_options
+from referee.rendering.kit.pages import plan_kit
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_pages import Page, write_pdf
+from referee.rendering.printed_sheets import plan_markers, plan_sheets
+from referee.settings.table_layout import kit_for
+from referee.setup.screens import in_mm
+from referee.setup.table_setup import AnswerForm, Field, FieldKind, SetupStep, StepResult, TableSetup
+from vision.layout.kit import KIT, has_kit
+
+RULER_MM = 100.0
+RULER_OFF_MM = 0.5
+"""The largest error of the printed ruler, in mm. A marker 175 mm from the centre is then off by less than 1 mm."""
+
+BOARD_FILE, MARKERS_FILE, SHEETS_FILE, KIT_FILE = "board.pdf", "markers.pdf", "sheets.pdf", "kit.pdf"
+
+
+def _check_kit(table: TableSetup, answer: str) -> StepResult:
+    if answer == KIT:
+        return StepResult((Finding.ok(_GAME, Phrase("of paper")),), {"table.layout": KIT})
+    return StepResult((Finding.ok(_GAME, Phrase("your own")),), {"table.layout": None} if table.uses_kit else {})
+
+
+_GAME = Phrase("game")
+
+
+def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
+    if table.uses_kit:
+        return ((KIT_FILE, Phrase("The paper kit")),)
+    if not table.has_board:
+        return ((SHEETS_FILE, Phrase("The sheets")),)
+    return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board"))
+
+
+def _print(table: TableSetup) -> tuple[str, ...]:
+    layout, title = table.usual_layout, table.game.title
+    pages: dict[str, tuple[Page, ...]] = {}
+    if table.uses_kit:
+        pages[KIT_FILE] = plan_kit(table.game, kit_for(table.game, table.options), table.paper, table.options)
+        use = _USE_OF_KIT
+    elif table.game.printed_sheet is not None:
+        printed = table.game.printed_sheet(read_options(table.game.options, table.options))
+        pages[SHEETS_FILE] = plan_sheets(title, printed, layout, table.paper)
+        use = Phrase("{sheets} has a sheet for each player. Cut them out.", sheets=SHEETS_FILE)
+    else:
+        pages[BOARD_FILE] = plan_board(layout, title, table.paper)
+        pages[MARKERS_FILE] = plan_markers(layout.markers, table.paper)
+        use = Phrase(
+            "Use {board}, a whole board with its markers, or your own board with the markers of {markers}.",
+            board=BOARD_FILE,
+            markers=MARKERS_FILE,
+        )
+    for name, planned in pages.items():
+        write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
+    return (
+        Phrase("Print these at 100 % (no fit to page): {files}", files=", ".join(pages)),
+        use,
+        Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
+    )
+
+
+def _check_print(_: TableSetup, answer: str) -> StepResult:
+    ruler = Phrase("ruler")
+    ruler_mm = in_mm(answer)
+    if not ruler_mm:
+        message = Phrase("{answer} is not a length", answer=repr(answer))
+        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
+    if abs(10 * ruler_mm - RULER_MM) <= 10 * RULER_OFF_MM:
+        message = Phrase("{got} looks like centimetres", got=f"{ruler_mm:g}")
+        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
+    if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
+        remedy = Phrase(
+            "set the printer's scale to {scale} % and print again", scale=f"{100 * RULER_MM / ruler_mm:.1f}"
+        )
+        message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
+        return StepResult((Finding.fault(ruler, message, remedy),))
+    return StepResult((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
+
+
+_LEAST_RULER_MM = 50.0
+"""Half of what the ruler is; what is shorter was measured in centimetres, or is another line."""
+_RULER = Field(
+    Phrase("How long is the printed ruler, in mm?"),
+    FieldKind.LENGTH,
+    hint=Phrase("From its first line to its last, in millimetres."),
+    least=_LEAST_RULER_MM,
+)
+_PRINT_FORMS = (
+    AnswerForm(
+        Phrase("They are printed"),
+        told=(Phrase("Each sheet has a ruler at its lower edge. Hold a real one to it."),),
+        asks=Phrase("Is the printed ruler 100 mm long?"),
+        then=(
+            AnswerForm(Phrase("Yes, exactly 100 mm"), answer=f"{RULER_MM:g}"),
+            AnswerForm(Phrase("No, it has another length"), (_RULER,)),
+        ),
+    ),
+)
+
+
+_USE_OF_KIT = Phrase("The first page shows what goes where, and how to make it.")
+
+
+def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
+    printing = Phrase("Print them in actual size, not fitted to the page.")
+    if table.uses_kit:
+        return printing, _USE_OF_KIT
+    own = (Phrase("Take the whole board, or your own with the markers."),) if table.has_board else ()
+    return printing, *own
+
+
+KIT_STEP = SetupStep(
+    "kit",
+    Phrase("Whose game"),
+    lambda _: (),
+    Phrase("Enter if you have the game; kit prints one"),
+    _check_kit,
+    unneeded=lambda table: "" if has_kit(table.game.name) else Phrase("There is no paper kit of this game."),
+    forms=lambda _: (
+        AnswerForm(Phrase("Print it"), answer=KIT, words=Phrase("A game of paper, to cut out and glue.")),
+        AnswerForm(Phrase("I have it"), words=Phrase("A board or sheets of your own.")),
+    ),
+    asks=Phrase("Do you have the game?"),
+)
+PRINT_STEP = SetupStep(
+    "print",
+    Phrase("Printing"),
+    _print,
+    Phrase("How long is the printed ruler, in mm?"),
+    _check_print,
+    forms=lambda _: _PRINT_FORMS,
+    files=_files,
+    needs=("players", "kit"),
+    asks=Phrase("Print these sheets"),
+    told=_told_of_printing,
+    help=(
+        Phrase(
+            "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % "
+            "or actual size, and print again if it is not 100 mm long."
+        ),
+    ),
+)

@@ -1,0 +1,215 @@
+"""``start``: what it goes on with, and the few steps that it asks for."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from engine.registry import games, load
+from referee.session.table_port import PhonePort
+from referee.setup.page import SetUpEnvironment, SetUpPage
+from referee.setup.picture_checks import SharedCamera
+from referee.setup.steps import Progress, steps_of
+from referee.setup.table_setup import FoundCamera, StepState
+from tests.commands import Run
+from vision.cameras.phone import SPEC, PhoneCamera
+from vision.frame import Image
+
+TABLES = ".local/share/tabletop-referee/tables"
+ALL = [step.name for step in steps_of(load("diaballik"), tonight=True)]
+NOW_S = 1_790_000_000
+CAMERA = {"camera.source": "0"}
+
+
+class Begun:
+    """What ``start`` began: the referee with a file of settings, or the steps for a game."""
+
+    def __init__(self) -> None:
+        self.watched: list[str] = []
+        self.shown: list[tuple[str, str]] = []
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Begun:
+    recorded = Begun()
+
+    def watch(settings: Path, options: object, *more: str) -> int:
+        recorded.watched.append(" ".join((str(settings.relative_to(tmp_path)), *more)))
+        return 0
+
+    def on_page(kept: Progress | None, folder: Path, *_: object, **__: object) -> int:
+        recorded.shown.append(("" if kept is None else kept.game, str(folder.relative_to(tmp_path))))
+        return 0
+
+    monkeypatch.setattr("referee.cli.setup._watch", watch)
+    monkeypatch.setattr("referee.cli.setup._on_page", on_page)
+    return recorded
+
+
+def test_settings_that_a_person_wrote_are_used_as_they_are(run: Run, tmp_path: Path, begun: Begun) -> None:
+    own = tmp_path / "referee.toml"
+    own.write_text('[game]\nname = "blockade"\n')
+    for arguments in (("start",), ("start", "blockade")):
+        assert run(*arguments).exit_code == 0
+    assert begun.watched == ["referee.toml"] * 2
+    run("start", "diaballik")
+    run("start", "--new")
+    assert begun.shown == [("diaballik", TABLES), ("", TABLES)]
+    assert own.read_text() == '[game]\nname = "blockade"\n'
+
+
+def test_a_set_up_that_was_begun_in_this_folder_goes_on_here(run: Run, tmp_path: Path, begun: Begun) -> None:
+    Progress(tmp_path, "diaballik", ["camera"]).keep({"game.name": "diaballik", **CAMERA})
+    run("start")
+    assert begun.shown == [("diaballik", ".")]
+    whole = [step.name for step in steps_of(load("diaballik"))]
+    Progress(tmp_path, "diaballik", whole).keep({"game.name": "diaballik", **CAMERA})
+    run("start")
+    assert begun.watched == ["referee.toml"]
+
+
+def test_the_game_that_was_chosen_last_goes_on(run: Run, tmp_path: Path, begun: Begun) -> None:
+    run("start")
+    for age_s, game in ((60, "diaballik"), (30, "blockade")):
+        folder = tmp_path / TABLES / game
+        folder.mkdir(parents=True)
+        Progress(folder, game, ["kit"]).keep({"game.name": game})
+        os.utime(folder / "setup.json", (NOW_S - age_s,) * 2)
+    run("start")
+    run("start", "diaballik")
+    run("start", "deblockle")
+    assert [game for game, _ in begun.shown] == ["", "blockade", "diaballik", "deblockle"]
+
+
+def test_an_open_game_is_refereed_at_once(run: Run, tmp_path: Path, begun: Begun) -> None:
+    folder = tmp_path / TABLES / "diaballik"
+    folder.mkdir(parents=True)
+    Progress(folder, "diaballik", ALL).keep({"game.name": "diaballik", **CAMERA})
+    run("start")
+    assert begun.shown == [("diaballik", TABLES)]
+    assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
+    run("start")
+    run("start", "diaballik")
+    assert begun.watched == [f"{TABLES}/diaballik/referee.toml"] * 2
+    run("start", "blockade")
+    run("start", "--new")
+    assert begun.shown[1:] == [("blockade", TABLES), ("", TABLES)]
+
+
+def test_broken_settings_and_unknown_games_are_named(run: Run, tmp_path: Path) -> None:
+    assert "chess" in run("start", "chess").output
+    (tmp_path / "referee.toml").write_text("[game\n")
+    assert "referee.toml" in run("start").output
+
+
+@pytest.fixture
+def phone() -> PhonePort:
+    return PhonePort(PhoneCamera(time.monotonic))
+
+
+@pytest.fixture
+def page(tmp_path: Path, phone: PhonePort) -> Iterator[SetUpPage]:
+    with closing(SharedCamera(patience_s=0.05, phone=phone.camera)) as camera:
+        environment = SetUpEnvironment(
+            tmp_path / "tables",
+            camera,
+            date(2026, 5, 1),
+            "a4",
+            lambda _: pytest.fail("nothing is mapped"),
+            lambda _: None,
+            cameras=lambda: (FoundCamera(SPEC, "A phone", SPEC),),
+            patience_s=60.0,
+            phone=phone,
+            tonight=True,
+            by_game=True,
+        )
+        yield SetUpPage(environment, None)
+
+
+def choose(page: SetUpPage, game: str) -> None:
+    page.answer("game", [str(list(games()).index(game))])
+
+
+def picture(grey: int) -> bytes:
+    image: Image = np.full((360, 640, 3), grey, np.uint8)
+    return cv2.imencode(".jpg", image)[1].tobytes()
+
+
+def test_each_game_has_a_folder_and_another_one_replaces_nothing(page: SetUpPage, tmp_path: Path) -> None:
+    choose(page, "diaballik")
+    page.answer("kit", ["0"])
+    assert (page.view().name, page.folder) == ("print", tmp_path / "tables" / "diaballik")
+    page.back("print")
+    page.back("kit")
+    assert page.view().name == "game"
+    choose(page, "number-drop")
+    assert [name for name, *_ in page.view().steps] == ["kit", "players", "print", "camera", "table", "grid"]
+    page.back("kit")
+    choose(page, "diaballik")
+    assert [state for *_, state in page.view().steps][:2] == [StepState.NOW, StepState.AHEAD]
+
+
+def test_a_kit_is_printed_or_an_own_board_measured(page: SetUpPage) -> None:
+    choose(page, "deblockle")
+    page.answer("kit", ["0"])
+    view = page.view()
+    assert [name for name, _ in view.files] == ["kit.pdf"]
+    assert (page.file("kit.pdf") or b"").startswith(b"%PDF")
+    assert "grid" not in [name for name, *_ in view.steps]
+    page.go("print", "kit")
+    page.answer("kit", ["1"])
+    view = page.view()
+    assert [name for name, _ in view.files] == ["board.pdf", "markers.pdf"]
+    assert "grid" in [name for name, *_ in view.steps]
+
+
+def test_what_a_phone_films_or_takes_is_the_cameras_picture(page: SetUpPage, phone: PhonePort) -> None:
+    choose(page, "diaballik")
+    page.answer("kit", ["0"])
+    page.answer("print", ["0", "0"])
+    assert not page.view("camera", []).is_phones
+    assert page.answer("camera", [SPEC]) == [SPEC]
+    view = page.view("camera", [SPEC])
+    assert view.is_phones
+    assert "no phone" in str(page.inspect(again=False).findings[0].message)
+    phone.camera.put(picture(90))
+    seen = page.inspect(again=True)
+    assert seen.picture is not None
+    assert seen.picture.mean() < 100
+    assert phone.sight is not None
+    assert "not located" in phone.hindered
+    page.take_photo("camera", picture(150))
+    seen = page.inspect(again=False)
+    assert seen.picture is not None
+    assert seen.picture.mean() > 140
+    page.take_photo("camera", b"no picture")
+    assert "photo" in str(page.view("camera", [SPEC]).findings[0].message)
+    page.take_photo("camera", picture(30))
+    assert page.view("camera", [SPEC]).findings == ()
+    page.answer("camera", [SPEC, "0"])
+    assert page.view().name == "camera", "it is too dark"
+
+
+def test_after_a_restart_the_phones_page_still_is_the_camera(page: SetUpPage, phone: PhonePort) -> None:
+    choose(page, "diaballik")
+    page.answer("kit", ["0"])
+    page.skip("print")
+    phone.camera.put(picture(90))
+    assert page.view("camera", [SPEC]).is_phones
+    assert page.inspect(again=True).picture is not None
+
+
+def test_when_all_is_done_another_game_can_be_chosen(page: SetUpPage) -> None:
+    choose(page, "diaballik")
+    for step in ("kit", "print", "camera", "table"):
+        page.skip(step)
+    view = page.view()
+    assert (view.name, view.other_games, view.may_start) == ("", True, False)
+    page.go("", "game")
+    assert page.view().name == "game"
