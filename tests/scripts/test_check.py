@@ -168,7 +168,7 @@ def test_a_game_that_there_is_not_is_refused(checked, named):
 
 def test_mutants_are_tried_out_with_what_is_asked_for(checked):
     assert checked.call("check", "--mutants", "--room", "judge").returncode == 0
-    assert calls(checked) == ["scripts/mutants.py --room judge"]
+    assert calls(checked) == ["benchmarks/mutants.py --room judge"]
 
 
 @pytest.mark.parametrize("arguments", [("--quick",), ("--long", "--fast")])

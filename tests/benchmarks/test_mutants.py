@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 
-from scripts import mutants
+from benchmarks import mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,7 +102,7 @@ ITS_TESTS = """
 TRYING_THEM = """
     import sys
     from pathlib import Path
-    from scripts import mutants
+    from benchmarks import mutants
 
     mutants.ROOMS["shop"] = mutants.Room("shop", ("shop_tests",), 0.95)
     mutants.run_room("shop", 100, 1, Path(sys.argv[1]))
