@@ -290,8 +290,12 @@ def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
     return None
 
 
+TILTS_DEG = (4.0, 26.0)
+"""The least and the most tilt of an ordinary camera from straight down."""
+
+
 def draw_pose(
-    camera: CameraModel, layout: TableLayout, rng: np.random.Generator, tilts_deg: tuple[float, float] = (4.0, 26.0)
+    camera: CameraModel, layout: TableLayout, rng: np.random.Generator, tilts_deg: tuple[float, float] = TILTS_DEG
 ) -> Pose:
     """Return a pose from the first player's side, tilted by so much, with all markers well inside the picture."""
     tilt, azimuth = float(rng.uniform(*tilts_deg)), -90.0 + float(rng.uniform(-12.0, 12.0))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from benchmarks.faults.answers import FaultyOptions, Override
-from benchmarks.faults.disturbances import Delivery, Disturbance, Disturbances, draw_pose
+from benchmarks.faults.disturbances import TILTS_DEG, Delivery, Disturbance, Disturbances, draw_pose
 from benchmarks.faults.game import Episode, FaultyGame
 from benchmarks.scene import processing
 from simulator.play.choreography import Moment
@@ -32,7 +32,11 @@ _FLASHES_HZ = 100.3
 
 
 def faulty_setting(
-    seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle", sheets: int | None = None
+    seed: int,
+    size: tuple[int, int] = (1280, 720),
+    game: str = "deblockle",
+    sheets: int | None = None,
+    tilts_deg: tuple[float, float] = TILTS_DEG,
 ) -> Setting:
     """Return an ordinary table with a random surface, lamp and camera pose."""
     layout = default_layout(game) if sheets is None else default_layout(game).with_sheets(sheets)
@@ -48,7 +52,7 @@ def faulty_setting(
     colour = (0.28, 0.48, 0.22) if surface == "cloth" else (0.36, 0.47, 0.6)
     return Setting(
         camera,
-        draw_pose(camera, layout, rng),
+        draw_pose(camera, layout, rng, tilts_deg),
         layout,
         table=TableLook(surface=surface, colour=colour, seed=seed),  # type: ignore[arg-type]
         lighting=Lighting((lamp,), ambient=float(rng.uniform(0.3, 0.42))),

@@ -13,6 +13,7 @@ from typing import Any
 
 from vision.errors import LayoutError
 from vision.geometry import Rectangle
+from vision.layout.pieces import BlockPieces, PyramidPieces
 from vision.layout.table import TableLayout, games_with_layouts, layout_from_json, shipped_data
 
 KIT = "kit"
@@ -52,6 +53,15 @@ class Kit:
         tops = (bounds.far_mm - 2 * STRIPE_MM * number for number in range(count))
         stripes = (Rectangle(bounds.left_mm, bounds.right_mm, top - STRIPE_MM, top) for top in tops)
         return (bounds, self.squares), *((stripe, (red, green, blue)) for stripe in stripes)
+
+    @property
+    def tilts_deg(self) -> tuple[int, int] | None:
+        """The least and the most tilt from straight down at which a camera sees enough of tall pieces, in degrees.
+
+        ``None`` for flat pieces. What stacks need is also what it takes to measure the camera's lens from this board.
+        """
+        pieces = self.layout.board.pieces
+        return (20, 25) if isinstance(pieces, PyramidPieces) else (15, 25) if isinstance(pieces, BlockPieces) else None
 
     def ink_on(self, colour: str) -> RGB:
         """Return the colour in which symbols and pips are printed on a piece: white on dark ones, else dark grey."""

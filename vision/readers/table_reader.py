@@ -501,23 +501,25 @@ class TableReader:
         # what a photo shows is at rest, and need not be like the frame before
         attention = Attention.ALL if frame.is_still else self._attention
         if attention in {Attention.STILL, Attention.MOVING}:
-            return self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
-        if frame.is_still:
-            for part in self._parts:
-                part.forget_pose()
-        if attention is Attention.ALL:
-            self.invalidate_cache()
-        return self._read_now(frame, shared)
+            reading = self._gate.reading(frame, shared, self._read_now, self.invalidate_cache)
+        else:
+            if frame.is_still:
+                for part in self._parts:
+                    part.forget_pose()
+            if attention is Attention.ALL:
+                self.invalidate_cache()
+            reading = self._read_now(frame, shared)
+        # in frames that are not read too, so that it is said once
+        said = () if self._cameras is None else self._cameras.notices()
+        return replace(reading, notices=(*reading.notices, *said)) if said else reading
 
     def _read_now(self, frame: Frame, shared: SharedPicture) -> Reading:
         """Read a frame that was checked."""
         reading = self._read_parts(frame, shared)
-        if self._cameras is None:
-            return reading
-        if self._has_learned(self._cameras, shared, frame, reading):
+        if self._cameras is not None and self._has_learned(self._cameras, shared, frame, reading):
             self._take_camera(self._cameras.newest)
             reading = self._read_parts(frame, shared)
-        return replace(reading, notices=(*reading.notices, *self._cameras.notices()))
+        return reading
 
     def _has_learned(self, cameras: LearnedCameras, shared: SharedPicture, frame: Frame, reading: Reading) -> bool:
         """Let the camera be learned from where the parts are now; return whether it is another one."""

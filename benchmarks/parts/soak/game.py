@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.faults.answers import FaultyOptions, Override
-from benchmarks.faults.disturbances import Disturbance
+from benchmarks.faults.disturbances import TILTS_DEG, Disturbance
 from benchmarks.faults.game import Episode
 from benchmarks.faults.players import Start
 from benchmarks.faults.table import FaultyTable, faulty_setting
@@ -73,7 +73,10 @@ class GamePlan:
     game: str = "deblockle"
     always_paper: bool = False
     untaught: bool = False
-    """Whether camera and colours are learned from what the table shows, instead of calibrated and enrolled."""
+    """Whether camera and colours are learned from what the table shows, instead of calibrated and enrolled.
+
+    The camera is then tilted as the first page of a kit asks.
+    """
 
     @property
     def print_seed(self) -> int | None:
@@ -85,7 +88,7 @@ class GamePlan:
     def setting(self) -> Setting:
         """The table at the start."""
         sheets = self.sheets if load(self.game).has_sheets else None
-        return _setting(self.seed, self.size, self.game, sheets, self.print_seed)
+        return _setting(self.seed, self.size, self.game, sheets, self.print_seed, as_told=self.untaught)
 
     @property
     def sheets(self) -> int:
@@ -224,8 +227,11 @@ class _Camera:
 
 
 @lru_cache(maxsize=4)
-def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None, print_seed: int | None) -> Setting:
-    setting = faulty_setting(seed, size, game, sheets)
+def _setting(
+    seed: int, size: tuple[int, int], game: str, sheets: int | None, print_seed: int | None, *, as_told: bool
+) -> Setting:
+    told = kit_of(game).tilts_deg if as_told and has_kit(game) else None
+    setting = faulty_setting(seed, size, game, sheets, told or TILTS_DEG)
     return setting if print_seed is None else on_paper(setting, print_seed)
 
 

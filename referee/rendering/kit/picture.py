@@ -59,13 +59,13 @@ def first_page(
 
     width, height = paper_mm(paper)
     top = height - MARGIN_MM
-    layout, plan = kit.layout, _Plan(game, kit, options)
+    plan = _Plan(game, kit, options)
     figures, labels = plan.drawn(Rectangle(MARGIN_MM, top - 14 - _PLAN_MM, width - 2 * MARGIN_MM, _PLAN_MM))
     labels.append(Label(MARGIN_MM, top - 7, f"{game.title}: a kit of paper", _TITLE_PT, font="Helvetica-Bold"))
     foot = plan.bottom_mm
     y = foot - 9
     words_mm = width - 2 * MARGIN_MM - _BESIDE_MM - 8
-    for number, line in enumerate(_instructions(game, layout, options, pages), 1):
+    for number, line in enumerate(_instructions(game, kit, options, pages), 1):
         labels.append(Label(MARGIN_MM, y, f"{number}.", _WORDS_PT, font="Helvetica-Bold"))
         for part in simpleSplit(line, "Helvetica", _WORDS_PT, words_mm * 72 / 25.4):
             labels.append(Label(MARGIN_MM + 8, y, part, _WORDS_PT))
@@ -81,7 +81,7 @@ def first_page(
             y -= _NOTE_LINE_MM
             labels.append(Label(MARGIN_MM, y, part, _NOTE_PT))
         y -= 0.8
-    beside = _camera(width - MARGIN_MM - _BESIDE_MM, foot - 62, tilted=_is_tilted(layout))
+    beside = _camera(width - MARGIN_MM - _BESIDE_MM, foot - 62, kit.tilts_deg)
     words = (f"{game.title}, page 1 of {pages}", "Print at 100 %, not fitted to the page.")
     return Page(
         width,
@@ -90,10 +90,6 @@ def first_page(
         labels=(*labels, *beside[1], *strip_labels(words)),
         figures=(*figures, *beside[0]),
     )
-
-
-def _is_tilted(layout: TableLayout) -> bool:
-    return isinstance(layout.board.pieces, BlockPieces | PyramidPieces)
 
 
 _COMMAND = "./run watch --game {game} --layout kit"
@@ -135,10 +131,8 @@ _CAMERA = (
 )
 
 
-def _instructions(
-    game: Game[Any, Any], layout: TableLayout, options: Mapping[str, OptionValue], pages: int
-) -> list[str]:
-    pieces = layout.board.pieces
+def _instructions(game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionValue], pages: int) -> list[str]:
+    pieces = kit.layout.board.pieces
     printer = "Print in colour. Cutting takes an evening." if isinstance(pieces, PyramidPieces) else _ANY_PRINTER
     lines = [line.format(pages=pages, printer=printer) for line in _COMMON]
     of_pieces = next(words for kind, words in _OF_PIECES.items() if isinstance(pieces, kind))
@@ -148,7 +142,7 @@ def _instructions(
         first = game.players[0].capitalize()
         lines += [_BOARD[0], *of_pieces, _BOARD[1].format(first=first)]
     where = "60 to 90 cm above the table"
-    where += ", at a slant, so that it sees a side of each piece" if _is_tilted(layout) else ", looking down"
+    where += ", at a slant, so that it sees a side of each piece" if kit.tilts_deg else ", looking down"
     lines += [line.format(where=where) for line in _CAMERA]
     set_up = "Set the pieces up as drawn."
     if isinstance(pieces, PyramidPieces):
@@ -284,9 +278,9 @@ def _extent(part: TableLayout) -> Rectangle:
     return _around_all([_paper(part), *map(_bounds, part.surfaces)], 0.0)
 
 
-def _camera(x: float, y: float, *, tilted: bool) -> tuple[list[Figure], list[Label]]:
+def _camera(x: float, y: float, tilts_deg: tuple[int, int] | None) -> tuple[list[Figure], list[Label]]:
     """Return a drawing of the camera above the table, seen from the side, 50 mm wide and high."""
-    eye = (x + (10 if tilted else 25), y + 46)
+    eye = (x + (10 if tilts_deg else 25), y + 46)
     board = ((x + 9, y + 8), (x + 41, y + 8))
     angle = math.atan2(y + 8 - eye[1], x + 25 - eye[0])
     along, out = (math.sin(angle), -math.cos(angle)), (math.cos(angle), math.sin(angle))
@@ -302,10 +296,10 @@ def _camera(x: float, y: float, *, tilted: bool) -> tuple[list[Figure], list[Lab
         *(Figure(((eye, end),), None, _GREY, 0.2, 1.0) for end in board),
         Figure((phone,), BLACK),
     ]
-    said = ("camera, 60 to 90 cm", "15° to 25° from straight down" if tilted else "straight down")
-    left = x + (20 if tilted else 5)
+    said = ("camera, 60 to 90 cm", "{}° to {}° from straight down".format(*tilts_deg) if tilts_deg else "straight down")
+    left = x + (20 if tilts_deg else 5)
     labels = [
-        Label(left if tilted else x + 25, y + 54 - 4 * row, text, _SMALL_PT, centred=not tilted)
+        Label(left if tilts_deg else x + 25, y + 54 - 4 * row, text, _SMALL_PT, centred=not tilts_deg)
         for row, text in enumerate(said)
     ]
     return figures, labels
