@@ -1,5 +1,6 @@
 """A game with random faults of the players and disturbances around the board."""
 
+import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ from benchmarks.faults.answers import AnsweringGame, FaultyOptions
 from benchmarks.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from engine.api import Game
 from simulator.play.actions import Action, ActionKind
-from simulator.play.choreography import Moment, MotionSegment, WaitingHand
+from simulator.play.choreography import Moment, MotionSegment
 from simulator.play.game import POLL_S, Mood, Press, TruthLog
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets, place_mm
@@ -94,6 +95,27 @@ def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class WaitingHand:
+    """A player's hand over a point while another player acts: its first and last moment, and how far it sways (0: not).
+
+    ``end`` is the end of the table that it comes from, as in ``Arm``.
+    """
+
+    player: str
+    end: int
+    x_mm: float
+    y_mm: float
+    began_s: float
+    ended_s: float
+    sway_mm: float
+
+    def point_mm(self, time_s: float) -> tuple[float, float]:
+        """Return where it is at a time."""
+        along, across = math.sin(4.1 * time_s), math.sin(2.7 * time_s)
+        return self.x_mm + self.sway_mm * along, self.y_mm + self.sway_mm * across
+
+
 class FaultyGame(AnsweringGame):
     """One game from one seed, with faults."""
 
@@ -113,7 +135,7 @@ class FaultyGame(AnsweringGame):
         waiting = [one for one in self._waiting if one.began_s <= time_s < one.ended_s]
         if moment is None or not waiting:
             return moment
-        hands = (self._choreography.waiting_hand(one, time_s) for one in waiting)
+        hands = (self._choreography.hand_over(one.player, one.end, one.point_mm(time_s)) for one in waiting)
         return replace(moment, hands=(*moment.hands, *hands))
 
     def _play(self) -> Iterator[MotionSegment]:

@@ -8,15 +8,17 @@ import numpy as np
 
 from engine.api import Game
 from engine.values import EMPTY, OptionValue
-from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea, ViolationKind
+from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
 from simulator.play.ink import ONE_CELL
 from simulator.play.players import Habits, Players
-from simulator.scene.pieces import InkPose, PiecePose, changed
+from simulator.scene.pieces import DiePose, InkPose, PiecePose, changed
 from vision.layout.table import TableLayout
 
 Start = Literal["usual", "agreed", "cornered"]
 
 _TRIES = 12
+_TOUCHED_MM = 1.5
+"""Displacement of a die that is touched, standard deviation."""
 
 
 class FaultyPlayers(Players):
@@ -116,6 +118,18 @@ class FaultyPlayers(Players):
                 carries.append(self._handler.take_off(standing, place))
                 standing = standing.after(carries[-1])
         return Action(ActionKind.SWEPT, self.to_move, tuple(carries))
+
+    def touch_dice(self) -> Action:
+        """Turn over a die, one's own or nobody's, near its place after its roll was read; nothing without dice."""
+        dice = {name: piece for name, piece in self.standing.items() if isinstance(piece, DiePose)}
+        own = [name for name, die in dice.items() if self._handler.owner(die) in {self.to_move, ""}]
+        carries: Carries = ()
+        if own:
+            name = pick(self._rng, own)
+            die, shift = dice[name], self._handler.clipped_normal
+            x, y = (middle + shift(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
+            carries = (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=die.value % 6 + 1)),)
+        return Action(ActionKind.STRAIGHTENED, self.to_move, carries)
 
     def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:  # noqa: ARG002
         """Undo an illegal turn, but turn a piece on its square; ``None`` if pieces have no side faces."""

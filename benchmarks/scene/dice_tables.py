@@ -5,7 +5,8 @@ import math
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import decode, random_colour
+from benchmarks.scene.colours import random_colour
+from simulator.rendering.optics import decode
 from simulator.rendering.textures import smooth_noise
 from vision.frame import FloatImage, Image
 

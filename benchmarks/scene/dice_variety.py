@@ -8,6 +8,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from benchmarks.scene.colours import random_colour
 from benchmarks.scene.dice_tables import GLYPHS, patterned_ground, random_table
 from benchmarks.scene.loose_dice import draw_dice
 from simulator.rendering.background import paint_table
@@ -23,7 +24,7 @@ from simulator.rendering.dice import (
     star_face,
     text_face,
 )
-from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, random_colour, through_sensor
+from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, through_sensor
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook, lens, looking_at
 from vision.frame import FloatArray, FloatImage, Image

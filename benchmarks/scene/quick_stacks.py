@@ -9,9 +9,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.scene.colours import random_colour
 from benchmarks.scene.mirrored import fresnel
 from benchmarks.scene.reflections import Facets, Surroundings
-from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
+from simulator.rendering.optics import GAMMA, UP, compress, decode
 from simulator.rendering.painting import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
 from simulator.rendering.pieces import UNIT_SQUARE, frustum, normals_of
 from simulator.scene.scene import SKINS

@@ -8,6 +8,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
+from benchmarks.scene.colours import random_colour
 from simulator.rendering import optics
 from simulator.rendering.painting import (
     SUBPIXEL_BITS,
@@ -159,7 +160,7 @@ def silhouette_px(setting: Setting, thing: ForeignObject) -> list[FloatArray]:
 
 def _stripes(u: FloatArray, v: FloatArray, colour: FloatArray, seed: int) -> FloatArray:
     """Return the reflectance of a knitted scarf with stripes across."""
-    other = optics.decode(optics.random_colour(np.random.default_rng([seed, 92])))
+    other = optics.decode(random_colour(np.random.default_rng([seed, 92])))
     v = v - _bend(u, seed)
     second = (np.sin(4.2 * u + 0.3 * np.sin(3.0 * v)) > 0.25)[..., None]
     knit = 1.0 + 0.16 * np.sin(34.0 * u + 9.0 * np.abs(np.sin(17.0 * v)))

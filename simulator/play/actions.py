@@ -173,7 +173,7 @@ class Handler(ABC):
         self._slack = slack
         self._rng = rng
 
-    def _clipped_normal(self, deviation: float, most: float) -> float:
+    def clipped_normal(self, deviation: float, most: float) -> float:
         """Draw from a normal distribution, clipped at three deviations and at ``most``."""
         limit = min(3 * deviation, most)
         return float(np.clip(self._rng.normal(0.0, deviation), -limit, limit)) if deviation > 0 else 0.0
@@ -181,13 +181,13 @@ class Handler(ABC):
     def _offset_mm(self, most_mm: float) -> tuple[float, float]:
         """Return a random offset from the centre of a place."""
         return (
-            self._clipped_normal(self._slack.offset_mm, most_mm),
-            self._clipped_normal(self._slack.offset_mm, most_mm),
+            self.clipped_normal(self._slack.offset_mm, most_mm),
+            self.clipped_normal(self._slack.offset_mm, most_mm),
         )
 
     def _turned_deg(self) -> float:
         """Return a random rotation of a piece that is put down straight."""
-        return self._clipped_normal(self._slack.turned_deg, self._slack.most_deg)
+        return self.clipped_normal(self._slack.turned_deg, self._slack.most_deg)
 
     @abstractmethod
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
@@ -231,10 +231,6 @@ class Handler(ABC):
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
         """Return the carries that throw dice, by name, so that these faces are up; none if the table has no dice."""
-        return ()
-
-    def touch_dice(self, standing: Arrangement, player: str) -> Carries:  # noqa: ARG002 - a table without dice
-        """Return the carry that turns a player's die over by mistake; none if the table has no dice."""
         return ()
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:  # noqa: ARG002 - most pieces have no sides

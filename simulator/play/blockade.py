@@ -65,8 +65,8 @@ class StackHandler(DiceThrower):
         return Arrangement({**standing, **self.scattered_dice({die_name(colour): colour for colour in colours})})
 
     def _nest(self, size: str, colour: str) -> Pyramid:
-        offset = (self._clipped_normal(_NEST_OFF_MM, 1.2), self._clipped_normal(_NEST_OFF_MM, 1.2))
-        return Pyramid(size, colour, offset, self._clipped_normal(_NEST_TURN_DEG, 4.0))
+        offset = (self.clipped_normal(_NEST_OFF_MM, 1.2), self.clipped_normal(_NEST_OFF_MM, 1.2))
+        return Pyramid(size, colour, offset, self.clipped_normal(_NEST_TURN_DEG, 4.0))
 
     def _beside(self, standing: Arrangement) -> tuple[float, float, str]:
         number = next(one for one in range(1, 100) if f"{_TRAY} {one}" not in standing)

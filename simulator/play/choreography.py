@@ -54,22 +54,6 @@ class MotionSegment:
 
 
 @dataclass(frozen=True)
-class WaitingHand:
-    """A player's hand over a point while another player acts: its first and last moment, and how far it sways (0: not).
-
-    ``end`` is the end of the table that it comes from, as in ``Arm``.
-    """
-
-    player: str
-    end: int
-    x_mm: float
-    y_mm: float
-    began_s: float
-    ended_s: float
-    sway_mm: float
-
-
-@dataclass(frozen=True)
 class Moment:
     """All pieces, a held one among them, and the visible hands at one time."""
 
@@ -136,14 +120,10 @@ class Choreography:
             yield MotionSegment(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
         yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
 
-    def waiting_hand(self, waiting: WaitingHand, time_s: float) -> Hand:
-        """Return a hand that waits over a point at a time."""
-        along, across = math.sin(4.1 * time_s), math.sin(2.7 * time_s)
-        x_mm, y_mm = waiting.x_mm + waiting.sway_mm * along, waiting.y_mm + waiting.sway_mm * across
-        height_mm = top_mm(self._layout.board) + _WAITING_MM
-        return self._hand(
-            replace(self._arms[waiting.player], end=waiting.end), (x_mm, y_mm, height_mm), 0.9, (0.0, 0.0)
-        )
+    def hand_over(self, player: str, end: int, point_mm: tuple[float, float]) -> Hand:
+        """Return a player's hand that waits over a point, from an end of the table as in ``Arm``."""
+        tip_mm = (*point_mm, top_mm(self._layout.board) + _WAITING_MM)
+        return self._hand(replace(self._arms[player], end=end), tip_mm, 0.9, (0.0, 0.0))
 
     def moment(self, segment: MotionSegment, elapsed_s: float) -> Moment:
         """Return the scene at that time after the segment began."""

@@ -26,7 +26,7 @@ class DiscHandler(PlainDiscHandler):
 
     def _ball(self, owner: str, is_there: bool) -> Ball | None:
         return (
-            Ball(owner, (self._clipped_normal(_BALL_OFF_MM, 2.0), self._clipped_normal(_BALL_OFF_MM, 2.0)))
+            Ball(owner, (self.clipped_normal(_BALL_OFF_MM, 2.0), self.clipped_normal(_BALL_OFF_MM, 2.0)))
             if is_there
             else None
         )

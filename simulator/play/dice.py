@@ -1,19 +1,17 @@
-"""How dice are handled: thrown in the tray, touched by mistake."""
+"""How dice are thrown in the tray."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
-from simulator.play.actions import Arrangement, Carries, Carry, Handler, pick
-from simulator.scene.pieces import DiePose, PiecePose, changed
+from simulator.play.actions import Arrangement, Carries, Carry, Handler
+from simulator.scene.pieces import DiePose, PiecePose
 from simulator.scene.sheets import dice_tray, die_side_mm
 from vision.layout.pieces import DicePieces
 
 _FROM_THE_RIM = 0.75
 """Minimum distance of a die's centre from the tray's rim, in edges."""
-_TOUCHED_MM = 1.5
-"""Displacement of a die that is touched, standard deviation."""
 _APART = 1.6
 """Minimum distance between the centres of dice, in edges, so that none leans on another."""
 _PIPS = "123456"
@@ -86,15 +84,3 @@ class DiceThrower(Handler):
             carries.append(Carry(name, name, replace(thrown, printed=die.printed)))
             standing = standing.after(carries[-1])
         return tuple(carries)
-
-    def touch_dice(self, standing: Arrangement, player: str) -> Carries:
-        """Return the carry that turns a die over, near its place: a player's or nobody's; none without dice."""
-        dice = {name: piece for name, piece in standing.items() if isinstance(piece, DiePose)}
-        own = [name for name, die in dice.items() if self.owner(die) in {player, ""}]
-        if not own:
-            return ()
-        name = pick(self._rng, own)
-        die = dice[name]
-        value = die.value % 6 + 1
-        x, y = (middle + self._clipped_normal(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
-        return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)

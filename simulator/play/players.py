@@ -242,10 +242,6 @@ class Players:
         place = places[int(self._rng.integers(len(places)))]
         return Action(ActionKind.STRAIGHTENED, player, self._handler.nudges(self.standing, place))
 
-    def touch_dice(self) -> Action:
-        """Turn over a die after its roll was read, by mistake."""
-        return Action(ActionKind.STRAIGHTENED, self.to_move, self._handler.touch_dice(self.standing, self.to_move))
-
     def try_out(self) -> Action:
         """Play a turn, reconsider and put everything back before the turn is ended."""
         turns = self._game.rules.legal_turns(self.state)

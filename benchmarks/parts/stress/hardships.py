@@ -23,9 +23,9 @@ from benchmarks.parts.picture_changes import (
 )
 from benchmarks.parts.stress.drafts import PAPER, Draft, setting_of, stress_layout
 from benchmarks.scene import variety
+from benchmarks.scene.colours import random_colour
 from benchmarks.scene.mirrored import Mirrored
 from benchmarks.scene.things import ForeignObject, ForeignObjectKind
-from simulator.rendering.optics import random_colour
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Bend, Hand, Lamp, MarkerState, Shade, Surface
 
