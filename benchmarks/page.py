@@ -29,7 +29,7 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -208,16 +208,23 @@ def _peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KB_PER_MB
 
 
-def viewers(link: Connection, address: str, count: int) -> None:
-    """Connect viewers to a page until it closes: send when all are connected, then each (version, time) received."""
-    link.send(asyncio.run(_watched(link, urlsplit(address), count)))
+def viewers(link: Connection, address: str, count: int, tokens: Sequence[str] = ()) -> None:
+    """Connect viewers to a page until it closes: send when all are connected, then each (version, time) received.
+
+    ``tokens`` are those of paired devices, for a page that needs them.
+    """
+    link.send(asyncio.run(_watched(link, urlsplit(address), count, tokens)))
 
 
-async def _watched(link: Connection, address: SplitResult, count: int) -> list[tuple[int, float]]:
+async def _watched(
+    link: Connection, address: SplitResult, count: int, tokens: Sequence[str]
+) -> list[tuple[int, float]]:
     connections = [await asyncio.open_connection(address.hostname, address.port) for _ in range(count)]
     got: list[tuple[int, float]] = []
-    for _, writer in connections:
-        writer.write(f"GET /api/events?parts={','.join(PARTS)} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+    for number, (_, writer) in enumerate(connections):
+        head = f"GET /api/events?parts={','.join(PARTS)} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        paired = f"Authorization: Bearer {tokens[number % len(tokens)]}\r\n" if tokens else ""
+        writer.write(f"{head}{paired}\r\n".encode())
     looking = [asyncio.create_task(_look(reader, got)) for reader, _ in connections]
     while len(got) < count:
         await asyncio.sleep(_POLL_S)
