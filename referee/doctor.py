@@ -305,7 +305,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
     try:
         camera = load_calibration(calibration)
     except VisionError as error:
-        yield Finding.fault("calibration", str(error), "./run hardware calibrate makes a new one")
+        yield Finding.fault("calibration", str(error), Phrase("set none: the lens is measured from the table"))
         return
     width, height = camera.size
     error_px = camera.reprojection_error_px

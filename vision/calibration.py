@@ -6,8 +6,8 @@ A calibration reports whether it can be trusted, and the reasons if it can't.
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,10 @@ from common.phrases import Phrase, as_sentence, either
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
-from vision.locating.markers import MarkerDetector, SharedPicture, picture_is_mirrored
 from vision.opencv import (
     RADIAL_TERMS,
     CameraFit,
     aruco_dictionary,
-    as_colour,
     as_grey,
     detect_charuco,
     fit_camera,
@@ -37,8 +35,6 @@ _SPEC = re.compile(r"(?i:charuco):(\d+)(?i:x)(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)
 _EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
 _FEWEST_CORNERS = 8
 """Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
-_FEWEST_MARKERS = 4
-"""Minimum number of a board's markers from which to tell which board it is, or whether it is mirrored."""
 _LEAST_GAINS = (0.95, 0.85)
 """Share of the error that a third radial term, and then the rational model, may leave. Higher: they are used more."""
 _FEWEST_VIEWS = 5
@@ -151,36 +147,22 @@ class BoardCorners:
         return len(self.ids) >= _FEWEST_CORNERS
 
 
-def calibrate(
-    images: Sequence[Image],
-    board: CharucoBoardSpec | str,
-    *,
-    name: str = "",
-    tell: Callable[[int, int], object] = lambda *_: None,
-) -> Calibration:
+def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
     """Calibrate a camera from pictures of a board, all of one size, (height, width[, 3]) uint8.
-
-    ``tell`` is told how many parts of the work are done, and how many there are: each picture, then the calculation.
 
     Views that disagree with the others are left out. Raises CalibrationError when the pictures differ in size or too
     few of them show the board. A calibration that should not be trusted is returned with its ``reasons``.
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
-    sightings: list[BoardCorners] = []
-    for image in images:
-        sightings.append(find_board(image, spec))
-        tell(len(sightings), len(images) + 1)
+    sightings = [find_board(image, spec) for image in images]
     usable = [sighting for sighting in sightings if sighting.is_enough]
     if len(usable) < 3:
-        poor = (image for image, sighting in zip(images, sightings, strict=True) if not sighting.is_enough)
-        if (mismatch := next(filter(None, (board_mismatch(image, spec) for image in poor)), None)) is not None:
-            raise CalibrationError("no calibration: {mismatch}", mismatch)
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
         raise CalibrationError(
             "{usable} of {images} pictures show enough of the board {format_board} (corners seen: "
             "{counts}; {fewest_corners} needed), too few; take {fewest_views} or more, or check the "
-            "board's description, the focus and the light",
+            "board's description, the focus and the light, and that they are not mirrored",
             len(usable),
             len(images),
             format_board(spec),
@@ -227,44 +209,6 @@ def find_board(image: Image, spec: CharucoBoardSpec) -> BoardCorners:
     # A wider window would take in the corners of the markers inside the squares.
     window = int(np.clip(nearest / 8, 2, 6))
     return BoardCorners(refine_saddles(grey, best.corners_px, window), best.ids)
-
-
-def board_mismatch(image: Image, spec: CharucoBoardSpec) -> Phrase | None:
-    """Say why a picture that shows a board's markers does not show this board: it is mirrored, or has other squares.
-
-    ``None`` if too few of the dictionary's markers are in it, or nothing of this explains it.
-    """
-    shared, finder = SharedPicture(image), MarkerDetector(spec.dictionary)
-    seen, mirrored = (
-        {marker.marker_id for marker in picture.find(finder, MarkerDetector.plain)}
-        for picture in (shared, shared.mirror_image)
-    )
-    if len(mirrored) > max(len(seen), _FEWEST_MARKERS - 1):
-        return picture_is_mirrored()
-    if len(seen) < _FEWEST_MARKERS:
-        return None
-    # the last marker of a board may be out of sight
-    squares = [2 * max(seen) + more for more in range(2, 6)]
-    boards = [
-        replace(spec, columns=columns, rows=total // columns)
-        for total in squares
-        for columns in range(3, total // 3 + 1)
-        if total % columns == 0
-    ]
-    counts = [len(find_board(image, board).ids) for board in (spec, *boards)]
-    best = int(np.argmax(counts))
-    if best == 0 or counts[best] < _FEWEST_CORNERS:
-        return None
-    other = boards[best - 1]
-    return Phrase(
-        "the board in the picture has {columns} x {rows} squares, not {other_columns} x {other_rows}; use the other "
-        "board, or describe this one: --board {board}",
-        columns=other.columns,
-        rows=other.rows,
-        other_columns=spec.columns,
-        other_rows=spec.rows,
-        board=format_board(other),
-    )
 
 
 def _fit_without_outliers(
@@ -378,8 +322,6 @@ _VERSION = 1
 """Version of the format of calibration files; other versions are rejected."""
 _DISTORTION_LENGTHS = (4, 5, 8, 12, 14)
 """Possible numbers of coefficients in OpenCV's model of lens distortion."""
-_PREVIEW_LINES = 8
-"""Number of equal parts into which lines divide the preview's width and height."""
 
 
 def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> None:
@@ -409,7 +351,10 @@ def load_calibration(path: Path) -> CameraModel:
     """Read a camera model from its calibration file; raises CalibrationError."""
 
     def fault(message: str) -> CalibrationError:
-        return CalibrationError("{message}; make one with: ./run hardware calibrate", message)
+        return CalibrationError(
+            "{message}; make one with: ./run hardware calibrate, or set none: the lens is measured from the table",
+            message,
+        )
 
     return camera_from_json(read_json(path, Phrase("the calibration"), fault), str(path))
 
@@ -450,14 +395,3 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
             error_px,
         )
     return CameraModel(matrix, distortion, (width, height), error_px, name)
-
-
-def undistorted_preview(image: Image, camera: CameraModel) -> Image:
-    """Return the picture (uint8, same size) undistorted, with straight lines drawn on it for comparison."""
-    straight = as_colour(np.asarray(cv2.undistort(image, camera.matrix, camera.distortion), dtype=np.uint8))
-    height, width = straight.shape[:2]
-    for step in range(1, _PREVIEW_LINES):
-        x, y = step * width // _PREVIEW_LINES, step * height // _PREVIEW_LINES
-        cv2.line(straight, (x, 0), (x, height - 1), (255, 160, 0), 1, cv2.LINE_AA)
-        cv2.line(straight, (0, y), (width - 1, y), (255, 160, 0), 1, cv2.LINE_AA)
-    return straight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.errors import PrintError
 from referee.settings.conversions import table_options
-from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, VisionError
+from vision.errors import CameraError, EndOfFramesError, FrameError, VisionError
 
 if TYPE_CHECKING:
     from vision.calibration import Calibration
@@ -42,8 +41,6 @@ _OUT = click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The PDF 
 @click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
 @_BOARD
 @click.option("--out", type=cli.OUTPUT_FILE, required=True, help="The calibration to write.")
-@click.option("--preview", type=cli.OUTPUT_FILE, help="Write the first picture as a perfect lens would take it.")
-@click.option("--name", help="A name for the camera.  [default: the name of the file written]")
 @click.option(
     "--pictures", type=cli.WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many."
 )
@@ -58,8 +55,6 @@ def calibrate_command(
     sources: tuple[str, ...],
     board: str,
     out: Path,
-    preview: Path | None,
-    name: str | None,
     pictures: int,
     interval_s: float,
     anyway: bool,
@@ -71,33 +66,28 @@ def calibrate_command(
     why and writes no calibration.
 
     Examples:
-      ./run hardware calibrate calibration/*.jpg --out camera.json --preview straight.png
+      ./run hardware calibrate calibration/*.jpg --out camera.json
       ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
-    from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
+    from vision.calibration import calibrate, parse_board, save_calibration
     from vision.cameras import source_path
-    from vision.images import write_image
 
     spec = parse_board(board)
-    cli.check_picture_file(preview, "--preview")
     progress_console = cli.progress_output()
     read, camera = _pictures_or_camera(sources)
     video = None if camera is None else source_path(camera)
-    cli.refuse_overwriting((out, preview), read if video is None else [video])
+    cli.refuse_overwriting((out,), read if video is None else [video])
     images, names = (
         _read_all(read, progress_console)
         if camera is None
         else _take(context, camera, pictures, interval_s, progress_console)
     )
-    _check_one_size(images, names)
     with progress_console.status("looking for the board and fitting the lens"):
-        calibration = calibrate(images, spec, name=name or out.stem)
+        calibration = calibrate(images, spec, name=out.stem)
     _report(cli.output(), calibration, names)
     if calibration.good or anyway:
         save_calibration(out, calibration, made_on=cli.utc_now().date())
         click.echo(f"written: {out}")
-    if preview is not None:
-        write_image(preview, undistorted_preview(images[0], calibration.camera))
     return OK if calibration.good else CHECK_FAILED
 
 
@@ -176,18 +166,6 @@ def _take(
                 images.append(frame.image)
                 progress.advance(task)
     return images, [f"picture {number}" for number in range(1, len(images) + 1)]
-
-
-def _check_one_size(images: list[Image], names: list[str]) -> None:
-    """Raise CalibrationError that names the first picture of another size than most of them."""
-    sizes = Counter(image.shape[1::-1] for image in images)
-    for image, name in zip(images, names, strict=True):
-        (width, height), (usual_width, usual_height) = image.shape[1::-1], sizes.most_common(1)[0][0]
-        if (width, height) != (usual_width, usual_height):
-            raise CalibrationError(
-                f"{name} is {width} x {height} pixels, and most pictures are {usual_width} x {usual_height}; take all "
-                "with one camera at one setting"
-            )
 
 
 def _report(console: Console, calibration: Calibration, names: list[str]) -> None:

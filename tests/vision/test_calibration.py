@@ -23,9 +23,7 @@ from vision.calibration import (
     load_calibration,
     parse_board,
     save_calibration,
-    undistorted_preview,
 )
-from vision.calibration import undistorted_preview as preview
 from vision.errors import CalibrationError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project, project
@@ -173,15 +171,6 @@ def test_a_fish_eye_lens_is_calibrated(width_deg):
     assert project(made.camera, flat, np.column_stack([found, np.zeros(len(found))])) == pytest.approx(points, abs=0.05)
 
 
-def test_a_board_with_other_squares_and_a_mirrored_one_are_named(pictures):
-    other = "charuco:5x7:30:22:DICT_5X5_100"
-    turned = [board_picture(*view, described=other) for view in VIEWS[:3]]
-    with pytest.raises(CalibrationError, match=f"has 5 x 7 squares, not 7 x 5; .* describe this one: --board {other}"):
-        calibrate(turned, BOARD)
-    with pytest.raises(CalibrationError, match="no calibration: the picture is mirrored"):
-        calibrate([np.ascontiguousarray(np.fliplr(one)) for one in pictures], BOARD)
-
-
 def test_pictures_of_two_sizes_are_refused(pictures):
     with pytest.raises(CalibrationError, match="differ in size \\(320 x 240, 640 x 480\\)"):
         calibrate([*pictures, cv2.resize(pictures[0], (320, 240))], BOARD)
@@ -269,12 +258,6 @@ def test_missing_incomplete_and_truncated_calibration_files_are_refused(made, tm
     path.write_text(whole.replace('"size"', '"siez"'), encoding="utf-8")
     with pytest.raises(CalibrationError, match="has no key 'size'; calibrate again"):
         load_calibration(path)
-
-
-def test_the_preview_keeps_the_size_and_has_coloured_lines(made, pictures):
-    preview = undistorted_preview(pictures[0], made.camera)
-    assert preview.shape == (480, 640, 3)
-    assert np.any(preview[:, :, 0] != preview[:, :, 2])
 
 
 # When a calibration is good or must be done again, and which calibration files are valid.
@@ -474,20 +457,6 @@ def test_invalid_calibration_values_are_refused(change: dict[str, Any], says: st
         camera_from_json(GOOD | change, "it")
     with pytest.raises(CalibrationError, match="it is not a calibration"):
         camera_from_json([GOOD], "it")
-
-
-@pytest.mark.parametrize("shape", [(160, 240), (160, 240, 3)])
-def test_the_preview_has_lines_at_each_eighth(shape: tuple[int, ...]) -> None:
-    camera = CameraModel(np.array([[200.0, 0, 120], [0, 200, 80], [0, 0, 1]]), np.zeros(5), (240, 160))
-    image = np.full(shape, 90, dtype=np.uint8)
-    lined = preview(image, camera)
-    assert (image == 90).all()
-    # beside a soft line there is a shimmer of it
-    changed = np.abs(lined.astype(int) - (255, 160, 0)).max(axis=2) < 45
-    assert np.flatnonzero(changed[5]).tolist() == [30 * step for step in range(1, 8)]
-    assert np.flatnonzero(changed[:, 5]).tolist() == [20 * step for step in range(1, 8)]
-    assert changed[2:-2, 120].all()
-    assert changed[80, 2:-2].all()
 
 
 def test_a_board_is_found_at_any_scale_and_in_both_charuco_patterns() -> None:

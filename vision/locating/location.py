@@ -97,8 +97,8 @@ def notices_of(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[
         notices.append(
             either(
                 camera.name,
-                "the markers are {error_px} pixels off on average; check that the calibration {part} is "
-                "this camera's, its focus is unchanged, and the markers lie where the layout says",
+                "the markers are {error_px} pixels off on average; check that the markers lie "
+                "where the layout says, and that the calibration {part} is this camera's, with its focus unchanged",
                 "the markers are {error_px} pixels off on average; check that they lie flat, where the layout says",
                 error_px=f"{fit.error_px:.1f}",
                 part=camera.name,
@@ -149,7 +149,8 @@ def what_to_do(seen: Sequence[int]) -> str:
     """Say what to check where the table was not found, by the markers that were seen."""
     if seen:
         return Phrase(
-            "the corners seen fit no camera above the table: check the calibration and the layout's marker side"
+            "the corners seen fit no camera above the table: check the layout's marker side, and, if a calibration is "
+            "set, that it is this camera's"
         )
     return Phrase("check that the markers lie flat, are lit and in the picture, and that the lens is in focus")
 
@@ -490,19 +491,26 @@ def _choose(
         if is_sheet and len(seen) > _SETTINGS.few_markers:
             raise NotLocatedError(
                 "sheet not located: {seen_text}, but not where a sheet of {game} has them; it may be "
-                "another game's, printed for other options, or bent: lay it flat, print it again with "
-                "`./run tools print sheet {game}`, or calibrate this camera",
+                "another game's, printed for other options, or bent: lay it flat, or print it again with "
+                "`./run tools print sheet {game}`",
                 seen_text(seen, layout),
                 layout.game,
             )
         first, second = (ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
-            "table not located: {seen_text}, but {first} and {second} contradict each other; put the "
-            "markers back where the layout of {game} says, measure it again, or calibrate this camera",
-            seen_text(seen, layout),
-            first,
-            second,
-            layout.game,
+            either(
+                camera.name,
+                "table not located: {seen_text}, but {first} and {second} contradict each other; put the markers back "
+                "where the layout of {game} says, measure it again, or set no calibration: {part} may be another "
+                "camera's",
+                "table not located: {seen_text}, but {first} and {second} contradict each other; put the markers back "
+                "where the layout of {game} says, or measure it again",
+                seen_text=seen_text(seen, layout),
+                first=first,
+                second=second,
+                game=layout.game,
+                part=camera.name,
+            )
         )
     candidates = [best.pose, *best.rivals]
     pose = best.pose

@@ -89,8 +89,7 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
         raise NotLocatedError(
             f"no sheet found: {_ids_text(markers)} are seen, but no printed lines of a sheet of {best.layout.game} "
             "between them; for a sheet of your own set its options under [game.options], or give --layout; if it is "
-            "scribbled over, copy what counts to a fresh sheet; another game's table is read without --sheet, with "
-            "--calibration"
+            "scribbled over, copy what counts to a fresh sheet; another game's table is read without --sheet"
         )
     if has_other_grid(image, best.camera, best.pose, best.layout.board):
         board = best.layout.board
