@@ -59,7 +59,7 @@ from referee.settings.conversions import (
     time_control,
 )
 from referee.settings.settings import LightSection, OpponentSection, PageOptions, TableSection
-from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
+from referee.settings.table_layout import grid_of, grid_of_table, is_kit, layout_for_camera, with_rules
 from referee.systemd import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
 from vision.cameras.phone import PhoneCamera
@@ -134,7 +134,7 @@ def _others(options: WatchOptions) -> OtherSettings | None:
                 say_what_sensors_tell(game, lambda _: None)
                 return settings
             own = other.settings.table.layout
-            if own is not None and not own.is_file():
+            if own is not None and not (own.is_file() or is_kit(own)):
                 raise CorrectionError(
                     "the table was only measured for {known}; {title} needs a layout of its own",
                     *(load(options.settings.game.name).title, game.title),

@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from referee.settings.settings import Settings
 from vision.errors import LayoutError
-from vision.layout.kit import KIT, Kit, kit_of
+from vision.layout.kit import KIT, Kit, has_kit, kit_of
 from vision.layout.pieces import NET_SIDES, NO_MARKERS, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.dice.photographs import FaceSet
@@ -107,12 +107,15 @@ def settings_for(settings: Settings, game: Game[Any, Any], options: Mapping[str,
     """Return a table's settings for a game with these options, which outrank those of the settings' own game.
 
     What was measured and learned for the settings' own game says nothing of another: that is in files beside, such as
-    ``layout-blockade.json`` beside ``layout.json``. The program then plays no side.
+    ``layout-blockade.json`` beside ``layout.json``. Who has the paper kit of one game has the other's, too. The program
+    then plays no side.
     """
     if game.name == settings.game.name:
         return settings.changed({"game.options": {**settings.game.options, **options}})
     table = settings.table
     layout, looks = (path and path.with_stem(f"{path.stem}-{game.name}") for path in (table.layout, table.looks))
+    if is_kit(table.layout):
+        layout = table.layout if has_kit(game.name) else None
     return settings.changed(
         {
             "game.name": game.name,

@@ -52,6 +52,8 @@ _INSET = 0.2
 
 
 def _instructions(table: TableSetup) -> tuple[str, ...]:
+    if table.uses_kit:
+        return (Phrase("Lay the game out as the first page of the kit shows, the board still empty."),)
     if not table.has_board:
         return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
     return (
@@ -93,6 +95,8 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
     """
     located = LocatedTable.of(frame, table.cameras(layout), layout)
     findings = tuple(height_findings(table, located)) or tuple(table_findings(located))
+    if table.uses_kit:
+        return findings
     drawn, path = located.drawn(), table.folder / SEEN_FILE
     write_image(path, draw_markers(frame, layout) if drawn is None else drawn)
     if drawn is None:

@@ -115,7 +115,7 @@ def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
 
 KIT_STEP = SetupStep(
     "kit",
-    Phrase("Whose game"),
+    Phrase("The game"),
     lambda _: (),
     Phrase("Enter if you have the game; kit prints one"),
     _check_kit,

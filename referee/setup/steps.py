@@ -128,11 +128,12 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
         named.setdefault(table.source, Phrase("the camera in use"))
     other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
     return (
+        # First, so that its number stays while others come and go.
+        AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
         *(
             AnswerForm(name, answer=source, words=words.get(source, ""), camera=source, asks=asks, then=good)
             for source, name in named.items()
         ),
-        AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
     )
 
 

@@ -71,6 +71,7 @@ class Pages:
         gettext = translations(language).gettext
         session: PageSession = request.state.session
         words = await run_in_threadpool(self._services.parts.words, self._document(request), language, session)
+        words |= {"films": session.films and self._services.port.phone is not None}
         words |= {"legend": [(EDGES[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
         return self._render(request, "table", words)
 

@@ -175,7 +175,7 @@ function filming(on) {
     if (on && !beside.src) beside.src = beside.dataset.src;
   }
   document.getElementById("begin").hidden = on;
-  if (on) document.getElementById("stop").focus();
+  if (on) document.getElementById("stop").focus({ preventScroll: true });
 }
 
 function stop() {

@@ -22,7 +22,14 @@ from referee.judge.settings import JudgeSettings
 from referee.settings.configuration import Configuration, example, load
 from referee.settings.settings import Button, Settings
 from referee.settings.sources import lines_of_keys
-from referee.settings.table_layout import game_of_layout, grid_of_table, layout_for, layout_for_camera, with_rules
+from referee.settings.table_layout import (
+    game_of_layout,
+    grid_of_table,
+    layout_for,
+    layout_for_camera,
+    settings_for,
+    with_rules,
+)
 from tests.present import present
 from vision.errors import LayoutError
 from vision.layout.kit import kit_of
@@ -511,6 +518,14 @@ def test_kit_names_the_layout_of_the_paper_kit_unless_there_is_such_a_file(tmp_p
     assert game_of_layout(kit) is None
     kit.write_text(json.dumps(shipped("deblockle")), encoding="utf-8")
     assert layout_for("deblockle", kit) == default_layout("deblockle")
+
+
+def test_another_game_at_a_table_of_paper_is_of_paper_too(tmp_path: Path) -> None:
+    table = Settings().changed({"table.layout": tmp_path / "kit"})
+    other = settings_for(table, load_game("blockade"), {})
+    assert layout_for("blockade", other.table.layout) == kit_of("blockade").layout
+    measured = Settings().changed({"table.layout": tmp_path / "layout.json"})
+    assert settings_for(measured, load_game("blockade"), {}).table.layout == tmp_path / "layout-blockade.json"
 
 
 def test_a_kit_is_as_flat_as_paper_and_has_the_games_squares() -> None:
