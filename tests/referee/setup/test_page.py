@@ -3,6 +3,7 @@
 import errno
 import re
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -40,10 +41,11 @@ from referee.setup.table_setup import (
 )
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
-from referee.web.guard import MOST_PHOTO_BYTES
+from referee.web.guard import MOST_PHOTO_BYTES, Guarded
 from referee.web.server import key_path
-from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
+from tests.referee.web.page_table import CAMERA_CODE, CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
+from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
 
 WAIT_S = 20.0
@@ -617,6 +619,33 @@ def test_only_the_steps_pictures_and_files_are_served() -> None:
     assert client.get("/picture.jpg").content.startswith(b"\xff\xd8")
     assert client.get("/files/board.pdf").headers["content-type"] == "application/pdf"
     assert client.get("/files/referee.toml").status_code == 404
+
+
+def routes_of(app: Starlette) -> list[tuple[Guarded, str]]:
+    """Every route but the static files, with each of its methods."""
+    return [
+        (route, method)
+        for route in app.routes
+        if isinstance(route, Guarded)
+        for method in sorted((route.methods or set()) - {"HEAD"})
+    ]
+
+
+def test_every_route_is_the_owners_alone_but_for_the_phone_that_films() -> None:
+    app = app_of(RecordingSetUp(phone=PhonePort(PhoneCamera(time.monotonic))), access_of(HOUSE))
+    assert {"/files/{name}", "/photo", "/camera", "/frame"} <= {route.path for route, _ in routes_of(app)}
+    stranger = TestClient(app, base_url=HOST, follow_redirects=False)
+    film = TestClient(app, base_url=HOST, follow_redirects=False)
+    csrf = film.post("/api/pair", json={"code": CAMERA_CODE, "name": "Ann's phone"}).json()["csrf"]
+    open_to_film = set()
+    for route, method in routes_of(app):
+        if route.path in {"/pair", "/api/pair"}:
+            continue
+        path = route.path.replace("{name}", "board.pdf")
+        assert stranger.request(method, path).status_code == 401, path
+        if film.request(method, path, headers={"X-CSRF-Token": csrf}).status_code != 403:
+            open_to_film.add(path)
+    assert open_to_film == {"/camera", "/frame"}
 
 
 @pytest.mark.parametrize("path", ["/pair", "/nowhere"])
