@@ -79,6 +79,8 @@ _GRACE_S = 2
 """How long, in seconds, open requests may take when the page stops."""
 _WAITING = 4096
 """Connections that the system keeps until they are accepted, so that an owner's need not try again after a crowd's."""
+_RENEWED_TICKS = 864_000
+"""How often the certificate is looked at, in tenths of a second: once a day."""
 _SAME_ERROR = RateLimit(3, 1 / 60)
 _LOG = logging.getLogger("uvicorn.error")
 _NOWHERE = ("192.0.2.1", 9)
@@ -199,13 +201,26 @@ class _ErrorForwarder(logging.Handler):
             self._say(f"The page could not answer somebody{named}. Everything else goes on.")
 
 
-@dataclass(frozen=True)
 class _Encrypted:
-    """Where the page is also served by TLS: the listening socket, the context, the fingerprint of its certificate."""
+    """Where the page is also served by TLS: the listening socket, the context, the fingerprint of its certificate.
 
-    door: Door
-    context: ssl.SSLContext
-    fingerprint: str
+    ``load`` returns the last two anew; ``tell`` is told of a new fingerprint, ``say`` why it can't be loaded.
+    """
+
+    def __init__(self, door: Door, load: Callable[[], tuple[ssl.SSLContext, str]], say: Callable[[str], None]) -> None:
+        self.door, self._load, self._say = door, load, say
+        self.context, self.fingerprint = load()
+        self.tell: Callable[[str], None] = lambda _: None
+
+    def renew(self) -> None:
+        """Take another certificate for new connections, if there is one."""
+        before = self.fingerprint
+        try:
+            self.context, self.fingerprint = self._load()
+        except (OSError, ValueError) as error:
+            self._say(Phrase("The page's certificate can't be renewed: {error}", error))
+        if self.fingerprint != before:
+            self.tell(self.fingerprint)
 
 
 class _Server(uvicorn.Server):
@@ -233,6 +248,12 @@ class _Server(uvicorn.Server):
         for each in listening:
             # asyncio uses one number for how many wait and for how many are accepted at once.
             each.listen(_WAITING)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is due ten times a second; ``counter`` begins again each day."""
+        if self._encrypted is not None and counter % _RENEWED_TICKS == 0:
+            self._encrypted.renew()
+        return await super().on_tick(counter)
 
     def _shake_hands(self) -> EncryptedConnection:
         assert self._encrypted is not None
@@ -426,6 +447,12 @@ def open_site(
         if encrypted is not None:
             safe = _address("https", host, encrypted.door.getsockname()[1])
             opened = replace(opened, encrypted=safe, fingerprint=encrypted.fingerprint)
+
+            def tell(fingerprint: str) -> None:
+                app.state.opened = replace(opened, fingerprint=fingerprint)
+                say(Phrase("The page has a new certificate; its fingerprint is {fingerprint}", fingerprint))
+
+            encrypted.tell = tell
         app.state.opened = opened
         limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         with _serve(app, door, encrypted, close, say, limits):
@@ -449,23 +476,27 @@ def _encrypted(
     from referee.web.certificate import load_certificate, load_or_make_certificate
 
     options = at.options
-    file = options.certificate
-    try:
-        if file is not None:
-            used = load_certificate(file, options.certificate_key)
-        else:
-            beside = key or Path(stack.enter_context(TemporaryDirectory())) / "page-key"
-            file = certificate_path(beside)
-            used = load_or_make_certificate(file, host_names_of(socket.gethostname()), host, datetime.now(UTC))
+    own = options.certificate
+    file = own or certificate_path(key or Path(stack.enter_context(TemporaryDirectory())) / "page-key")
+
+    def load() -> tuple[ssl.SSLContext, str]:
+        used = (
+            load_or_make_certificate(file, host_names_of(socket.gethostname()), host, datetime.now(UTC))
+            if own is None
+            else load_certificate(own, options.certificate_key)
+        )
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(used.file, used.key)
+        return context, used.fingerprint
+
+    door = stack.enter_context(Door(at.encrypted.dup(), time.monotonic))
+    try:
+        return _Encrypted(door, load, say)
     except (OSError, ValueError) as error:
         raise PageError(
             "the page's certificate can't be used: {error}; look at certificate under [page], or delete {file}",
             *(error, file),
         ) from error
-    door = stack.enter_context(Door(at.encrypted.dup(), time.monotonic))
-    return _Encrypted(door, context, used.fingerprint)
 
 
 def certificate_path(key: Path) -> Path:

@@ -8,6 +8,7 @@ import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from queue import Queue
 from urllib.parse import urlsplit
 
 import pytest
@@ -105,6 +106,27 @@ def test_an_owners_certificate_is_used(tmp_path: Path) -> None:
             viewer.request("GET", "/pair")
             assert viewer.getresponse().status == 200
     assert not certificate_path(key_path(journal)).exists()
+
+
+def test_a_new_certificate_is_taken_while_the_page_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.web.server._RENEWED_TICKS", 1)
+    own = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.now(UTC))
+    said: Queue[str] = Queue()
+    with open_page(port_of(), PageOptions("127.0.0.1", certificate=own.file), said.put) as page:
+        own.file.write_text("half a", encoding="utf-8")
+        assert "certificate can't be renewed" in said.get(timeout=GUARD_S)
+        new = load_or_make_certificate(tmp_path / "new.pem", NAMES, "127.0.0.1", datetime.now(UTC))
+        new.file.replace(own.file)
+        while "can't be renewed" in (words := said.get(timeout=GUARD_S)):
+            pass
+        assert words == f"The page has a new certificate; its fingerprint is {new.fingerprint}"
+        with closing(
+            http.client.HTTPSConnection(
+                urlsplit(page.encrypted).netloc, timeout=GUARD_S, context=trusting(page, own.file)
+            )
+        ) as viewer:
+            viewer.request("GET", "/pair")
+            assert viewer.getresponse().status == 200
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
