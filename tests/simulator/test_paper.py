@@ -12,7 +12,7 @@ from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
 from simulator.scene.paper import on_paper, printed_board_mm
-from simulator.scene.scene import Scene, Setting
+from simulator.scene.scene import Scene, Setting, lens, looking_at
 from simulator.scene.sheets import die_side_mm, extent_mm
 from simulator.table import standard_setting
 from vision.frame import Frame
@@ -21,6 +21,7 @@ from vision.layout.kit import kit_of
 from vision.motion.changes import Attention
 from vision.readers.learning_reader import LearningReader
 from vision.readers.registry import printed_appearance, table_reader
+from vision.self_calibration import estimate_camera
 
 BOARDS = ("blockade", "deblockle", "diaballik")
 _EVERY_S = 0.9
@@ -91,3 +92,12 @@ def test_sheets_keep_their_places_and_get_dice_of_paper() -> None:
     assert (np.array(paper.camera.size) - pixels).min() > 0
     assert die_side_mm(paper.layout) == 20 > die_side_mm(setting.layout)
     assert paper.dice.ball > 1.6
+
+
+@pytest.mark.parametrize("tilt_deg", kit_of("blockade").tilts_deg or ())
+def test_the_tilt_that_a_kit_asks_for_shows_the_cameras_lens(tilt_deg: float) -> None:
+    usual = standard_setting(lens((1280, 720)), "blockade")
+    setting = on_paper(replace(usual, pose=looking_at(tilt_deg=tilt_deg)), 3)
+    measured = estimate_camera([Renderer(3).render(Scene(setting, ()), 0)], kit_of("blockade").layout)
+    assert measured.is_sure
+    assert measured.camera.matrix[0, 0] == pytest.approx(setting.camera.matrix[0, 0], rel=0.02)

@@ -149,7 +149,7 @@ def _instructions(game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionVa
         set_up += " Each corner has five medium ones on a clear one. Black ones wait at the left."
     if isinstance(pieces, Ink):
         set_up = f"Take {listed(pieces.colours)} felt pens." if pieces.colours else "Each writes with a dark pen."
-    return [*lines, f"{set_up} Then start the referee:"]
+    return [*lines, f"{set_up} Go on with ./run start, or start the referee yourself:"]
 
 
 class _Plan:
