@@ -188,9 +188,7 @@ class SelfCalibration:
                 )
             )
         if self.focal_sd > _SETTINGS.sure_sd:
-            reasons.append(
-                Phrase("it looks straight down, so its lens is only known to {share} %", f"{100 * self.focal_sd:.0f}")
-            )
+            reasons.append(Phrase("it looks straight down"))
         return tuple(reasons)
 
 

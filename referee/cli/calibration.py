@@ -17,7 +17,7 @@ from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.errors import PrintError
 from referee.settings.conversions import table_options
-from vision.errors import CameraError, EndOfFramesError, FrameError, VisionError
+from vision.errors import CameraError, EndOfFramesError, FrameError
 
 if TYPE_CHECKING:
     from vision.calibration import Calibration
@@ -110,23 +110,11 @@ def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | Non
 
 
 def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[str]]:
-    """Read pictures. Unreadable ones are reported and left out; raises VisionError if that leaves none."""
+    """Read pictures; raises what ``load_image`` raises."""
     from vision.images import load_image
 
-    images: list[Image] = []
-    names: list[str] = []
-    faults: list[VisionError] = []
-    for path in track(paths, "reading pictures", console=console, transient=True, disable=not console.is_terminal):
-        try:
-            images.append(load_image(path))
-            names.append(path.name)
-        except VisionError as error:
-            faults.append(error)
-    if faults and not images:
-        raise faults[0]
-    for fault in faults:
-        console.print(f"left out: {fault}", markup=False)
-    return images, names
+    shown = track(paths, "reading pictures", console=console, transient=True, disable=not console.is_terminal)
+    return [load_image(path) for path in shown], [path.name for path in paths]
 
 
 def _take(
