@@ -156,7 +156,7 @@ class Assessment(Case[StateT, TurnT]):
         """Say that something may have happened on these hidden places."""
         shown = dict(self.decision.shown)
         reasons = {self.seen.covered.get(place) for place in places}
-        why = next((kind for kind in sentences.BAD_LIGHT if reasons == {kind}), None)
+        why = next((kind for kind in sentences.BAD_PICTURE if reasons == {kind}), None)
         return self.say(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places, why), places, shown)
 
     def unexplained(self) -> Judgement[StateT, TurnT]:

@@ -150,20 +150,21 @@ def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     )
 
 
-BAD_LIGHT: Mapping[HindranceKind, Phrase] = MappingProxyType(
+BAD_PICTURE: Mapping[HindranceKind, Phrase] = MappingProxyType(
     {
         HindranceKind.DARK: Phrase("Please turn on a lamp."),
         HindranceKind.GLARE: Phrase("Please turn the lamp away."),
         HindranceKind.HAZE: Phrase("Please wipe the lens."),
         HindranceKind.BLUR: Phrase("Please turn the lens."),
         HindranceKind.COARSE: Phrase("Please raise the camera's quality."),
+        HindranceKind.OUTSIDE_PICTURE: Phrase("Please have all of the table in the picture."),
     }
 )
 """What puts right what nobody can take off the board."""
 
 
 def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None = None) -> str:
-    """Some places have been unreadable for long; ``why``: in bad light."""
+    """Some places have been unreadable for long; ``why``: in such a picture."""
     said = listed(places)
     if why is HindranceKind.DARK:
         return Phrase("It is too dark to see {places}. Turn on a lamp, {or_say}", said, _OR_SAY)
@@ -294,9 +295,9 @@ def which_roll(rolls: Sequence[str]) -> str:
 
 
 def out_of_sight(places: Sequence[Place], why: HindranceKind | None = None) -> str:
-    """Something may have happened on places that are hidden; ``why``: in bad light."""
-    if why is not None and why in BAD_LIGHT:
-        return Phrase("The picture doesn't show what happened on {named}. {remedy}", _named(places), BAD_LIGHT[why])
+    """Something may have happened on places that are hidden; ``why``: in such a picture."""
+    if why is not None and why in BAD_PICTURE:
+        return Phrase("The picture doesn't show what happened on {named}. {remedy}", _named(places), BAD_PICTURE[why])
     return Phrase("I can't see what happened on {named}. Please clear the view.", _named(places))
 
 

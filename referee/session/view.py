@@ -16,7 +16,7 @@ from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.rolling import awaits_roll
-from referee.judge.sentences import BAD_LIGHT, stalled
+from referee.judge.sentences import BAD_PICTURE, stalled
 from referee.judge.settings import Trigger
 from referee.judge.stability import (
     BLOCKING_KINDS,
@@ -138,7 +138,7 @@ class TableView(Generic[StateT, TurnT]):
         if not to_ask:
             return None
         causes = {*(reading.places[place].hidden_by for place in to_ask), *(one.kind for one in reading.hindrances)}
-        why = next((kind for kind in BAD_LIGHT if kind in causes), None)
+        why = next((kind for kind in BAD_PICTURE if kind in causes), None)
         sentence = stalled(to_ask, self._settings.stall_s, why)
         expected = {place: believed[place] for place in to_ask}
         return Verdict(

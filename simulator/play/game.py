@@ -127,7 +127,7 @@ ANSWERS = frozenset({Mood.ACCEPTED, Mood.FINISHED, Mood.FAULT})
 class GameOptions:
     """The game with its own options (``rules``), the maximum number of turns, and the players' behaviour.
 
-    ``choose`` returns the turn to play in a state; without it turns are random.
+    ``choose`` returns the turn to play in a state, ``choose_roll`` what the dice show; without them that is random.
     """
 
     game: str = "deblockle"
@@ -136,6 +136,7 @@ class GameOptions:
     habits: Habits = field(default_factory=Habits)
     turn_end: TurnEnd = "button"
     choose: Choose | None = field(default=None, kw_only=True)
+    choose_roll: Choose | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Validate the number of turns."""
@@ -155,7 +156,8 @@ class VirtualGame:
         self._game = load(options.game)
         self._layout = layout
         self._rng = np.random.default_rng([seed, 11])
-        self._players = Players(self._game, layout, self._habits, self._rng, options.rules, options.choose)
+        chosen = options.choose, options.choose_roll
+        self._players = Players(self._game, layout, self._habits, self._rng, options.rules, *chosen)
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._truth = truth
         if truth is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from engine.api import Game, PossibleLooks
 from engine.showing import silent_turns, turns_showing
 from engine.values import EMPTY, Appearance, OptionValue, Roll
-from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
+from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack, pick
 from simulator.play.blockade import StackHandler
 from simulator.play.deblockle import BlockHandler
 from simulator.play.diaballik import DiscHandler
@@ -37,7 +37,7 @@ HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
 
 
 Choose = Callable[[Any], Any]
-"""Returns the turn to play in a state."""
+"""Returns the turn to play in a state, or the roll."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,10 @@ class Players:
         rng: np.random.Generator,
         options: Mapping[str, OptionValue] | None = None,
         choose: Choose | None = None,
+        choose_roll: Choose | None = None,
     ) -> None:
         self._game = game
-        self._choose_turn = choose
+        self._choose_turn, self._choose_roll = choose, choose_roll
         self._habits = habits
         self._rng = rng
         self._handler = HANDLERS[game.name](layout, habits.slack, rng)
@@ -148,9 +149,8 @@ class Players:
         dice, named = self._game.dice, self._game.dice_names
         if dice is None:
             raise ValueError(f"{self._game.title} has no dice")
-        possible = dice.possible_rolls(self.state)
-        easy = [one for one in possible if self._handler.is_easy(one.roll.faces)]
-        faces = easy[int(self._rng.integers(len(easy)))].roll.faces
+        easy = [one.roll for one in dice.possible_rolls(self.state) if self._handler.is_easy(one.roll.faces)]
+        faces = (self._choose_roll(self.state) if self._choose_roll else pick(self._rng, easy)).faces
         names = unnamed_dice(len(faces)) if named is None else named(self.state)
         carries = self._handler.throw_dice(self.standing, dict(zip(names, faces, strict=False)))
         player, before = self.to_move, self._game.notation.format_state(self.state)

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+FILM_DIAGONAL_MM = 43.27
 Order = Literal["little", "big"]
 
 

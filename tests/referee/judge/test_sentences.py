@@ -83,6 +83,10 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
             "The picture doesn't show what happened on a1 and b2. Please turn on a lamp.",
         ),
         (
+            sentences.out_of_sight(["a1"], HindranceKind.OUTSIDE_PICTURE),
+            "The picture doesn't show what happened on a1. Please have all of the table in the picture.",
+        ),
+        (
             sentences.out_of_sight(["a1"], HindranceKind.OBJECT),
             "I can't see what happened on a1. Please clear the view.",
         ),

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from engine.api import Game, Tap, Taps, tapped
 from engine.registry import load
-from engine.values import EMPTY, OptionValue
+from engine.values import EMPTY, OptionValue, Roll
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
@@ -69,6 +69,18 @@ def tap(page: Any, *taps: str) -> None:
         square.dispatch_event("click")
         marked = {one for one in taps[: at + 1] if not one.startswith("=")}
         page.locator("#board .tap-mark.tapped").nth(len(marked) - 1).wait_for(state="attached")
+
+
+def enter_roll(phone: Any, roll: Roll) -> None:
+    """Tap each die until it shows its face, and enter them."""
+    for at, face in enumerate(roll.faces):
+        die = phone.locator("#rolling .die").nth(at)
+        for _ in range(12):
+            if die.get_attribute("data-face") == face:
+                break
+            die.click()
+        assert die.get_attribute("data-face") == face
+    phone.locator("#rolling form button").click()
 
 
 def taps_of(game: Game[Any, Any], state: Any, turn: Any) -> Taps | None:

@@ -1,151 +1,83 @@
 """A phone as the camera, in a real browser whose camera shows a film of a virtual table."""
 
-import os
-import re
 from collections.abc import Iterator
-from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
 import pytest
 
-from common.json_files import read_json
-from referee.settings.kept_cameras import cameras_file
-from tests.system.page.conftest import CHROMIUM
-from tests.system.page.filmed import Refereed, TableFilm, film_of, refereed
-from tests.system.page.served import ANSWER_S
-from tests.vision.photos import telling
-from vision.frame import Image
+from tests.system.page.filmed import (
+    HONEST,
+    Evening,
+    Phones,
+    Refereed,
+    TableFilm,
+    browser_filming,
+    film_of,
+    open_despite_the_warning,
+    pair,
+    phones_of,
+    refereed,
+)
+from tests.system.page.short_games import short_game
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-expect = sync_api.expect
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 TURNS = 2
-FOCAL_MM = 29
-"""The film's focal length, as on 35 mm film."""
 
 
 @pytest.fixture(scope="module")
 def film(tmp_path_factory: pytest.TempPathFactory) -> TableFilm:
-    return film_of("diaballik", tmp_path_factory.mktemp("film"), turns=TURNS)
+    return film_of(replace(short_game("diaballik", HONEST), turns=TURNS), tmp_path_factory.mktemp("film"))
 
 
 @pytest.fixture(scope="module")
 def filming(film: TableFilm) -> Iterator[Any]:
-    """A browser whose camera shows the film from its beginning whenever it is switched on."""
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: apt install chromium")
-    expect.set_options(timeout=ANSWER_S * 1000)
-    arguments = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={film.file}"]
-    if os.geteuid() == 0:
-        arguments.append("--no-sandbox")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield launched
-        launched.close()
-
-
-class Phones:
-    """Phones, each in a browser context of its own; an error in a page's scripts fails the test at the end."""
-
-    def __init__(self, browser: Any, stack: ExitStack) -> None:
-        self._browser, self._stack = browser, stack
-        self.complaints: list[str] = []
-
-    def new(self, *, may_film: bool = True, **device: Any) -> Any:
-        context = self._stack.enter_context(self._browser.new_context(**{"locale": "en-GB", **device}))
-        context.set_default_timeout(ANSWER_S * 1000)
-        if may_film:
-            context.grant_permissions(["camera"])
-        page = context.new_page()
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        return page
+    with browser_filming(film) as browser:
+        yield browser
 
 
 @pytest.fixture
 def phones(filming: Any) -> Iterator[Phones]:
-    with ExitStack() as stack:
-        made = Phones(filming, stack)
+    with phones_of(filming) as made:
         yield made
-        assert made.complaints == []
 
 
 @pytest.fixture
 def referee(film: TableFilm, tmp_path: Path) -> Iterator[Refereed]:
-    with refereed(film, tmp_path) as running:
+    with refereed(film.options, tmp_path) as running:
         yield running
-
-
-def open_despite_the_warning(page: Any, address: str) -> None:
-    """Open a page whose certificate no authority signed, as a person does."""
-    with pytest.raises(sync_api.Error, match="ERR_CERT_AUTHORITY_INVALID"):
-        page.goto(address)
-    page.locator("#details-button").click()
-    page.locator("#proceed-link").click()
-    page.wait_for_url(address)
-
-
-def pair(page: Any, code: str, name: str) -> None:
-    page.get_by_label("Code", exact=True).fill(code)
-    page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Pair").click()
 
 
 def test_a_phone_films_a_game_and_another_one_shows_the_verdicts(
     film: TableFilm, referee: Refereed, phones: Phones
 ) -> None:
-    camera = phones.new(viewport={"width": 390, "height": 844})
-    open_despite_the_warning(camera, f"{referee.encrypted}/pair")
-    pair(camera, referee.camera_code, "Ann's phone")
-    camera.wait_for_url("**/camera")
+    evening = Evening(referee, phones)
+    camera, player = evening.camera, evening.player
     assert camera.evaluate("isSecureContext")
-    player = phones.new()
-    player.goto(f"{referee.plain}/pair")
-    pair(player, referee.play_code, "Ben")
-    player.wait_for_selector("#next")
     expect(camera.get_by_text("To film")).to_be_hidden()
-    camera.get_by_role("button", name="Be the camera").click()
-    expect(camera.get_by_text("The referee watches")).to_be_visible()
-    expect(camera.locator("#sees")).to_have_text("The referee sees the table.")
+    evening.begin()
     expect(camera.locator("#scene .part polygon")).to_have_count(1)
     expect(player.locator("#verdict")).to_contain_text("Accepted")
-    assert referee.wait_for_turns(film.turns) == list(film.turns)
+    assert referee.wait_for(film.steps) == (film.steps, film.looks)
     camera.get_by_role("button", name="Stop").click()
     expect(camera.locator("#sees")).to_have_text("The camera is off.")
     expect(player.locator("body")).to_contain_text("No phone sends its picture")
-    assert referee.turns() == list(film.turns)
-
-
-def test_photos_are_judged_one_by_one_without_a_certificate_or_a_permission(
-    film: TableFilm, referee: Refereed, phones: Phones
-) -> None:
-    phone = phones.new(may_film=False, viewport={"width": 390, "height": 844})
-    phone.goto(f"{referee.plain}/pair")
-    pair(phone, referee.camera_code, "Ann's phone")
-    phone.wait_for_url("**/camera")
-    judged, shutter = phone.locator("#judged"), phone.locator("#photos input[type=file]")
-
-    def take(picture: Image) -> None:
-        content = telling(cv2.imencode(".jpg", picture)[1].tobytes(), FOCAL_MM)
-        shutter.set_input_files({"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": content})
-
-    take(film.positions[0])
-    expect(judged).to_contain_text("The board is set up.")
-    take(np.full_like(film.positions[0], 120))
-    expect(judged).to_contain_text("able not located")
-    for number, position in enumerate(film.positions[1:], start=1):
-        take(position)
-        expect(judged).to_contain_text(re.compile("Black|White"))
-        assert referee.wait_for_turns(film.turns[:number]) == list(film.turns[:number])
-    take(film.positions[-1])
-    expect(judged).to_contain_text("Nothing has changed")
-    assert "away" not in referee.said
-    (known,) = read_json(cameras_file(referee.journal), "cameras", ValueError)["cameras"]
-    assert known["usual_focal"][0] == pytest.approx(FOCAL_MM / 43.27), "the page kept what the photo told of its lens"
+    assert referee.seen() == (film.steps, film.looks)
 
 
 def test_what_keeps_a_phone_from_filming_is_said(referee: Refereed, phones: Phones) -> None:
+    phone = phones.new(may_film=False)
+    phone.goto(f"{referee.plain}/pair")
+    pair(phone, referee.camera_code, "Ann's phone")
+    # at this machine's own address a browser lets a page film
+    phone.add_init_script("Object.defineProperty(navigator, 'mediaDevices', { value: undefined })")
+    phone.reload()
+    expect(phone.locator("#by-https")).to_contain_text("Browsers let a page film only at an encrypted address")
+    expect(phone.get_by_role("button", name="Be the camera")).to_be_hidden()
+    expect(phone.get_by_role("link", name="Open the encrypted page")).to_have_attribute(
+        "href", f"{referee.encrypted}/camera"
+    )
     phone = phones.new(may_film=False)
     open_despite_the_warning(phone, f"{referee.encrypted}/pair")
     pair(phone, referee.camera_code, "Ann's phone")
@@ -160,6 +92,37 @@ def test_what_keeps_a_phone_from_filming_is_said(referee: Refereed, phones: Phon
     expect(trouble).to_contain_text("can't be reached")
     phone.context.set_offline(False)
     expect(trouble).to_be_hidden()
+
+
+ASLEEP = """(hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""Hides a page, or shows it again, as a phone's lock does."""
+BATTERY = """
+  const battery = Object.assign(new EventTarget(), { level: 0.5, charging: false });
+  navigator.getBattery = async () => battery;
+  window.drain = (level) => { battery.level = level; battery.dispatchEvent(new Event("levelchange")); };
+"""
+"""A battery that a test drains."""
+
+
+def test_a_phone_that_falls_asleep_or_runs_out_is_told_of_and_the_game_goes_on(
+    film: TableFilm, referee: Refereed, phones: Phones
+) -> None:
+    evening = Evening(referee, phones)
+    camera, player = evening.camera, evening.player
+    camera.context.add_init_script(BATTERY)
+    camera.reload()
+    evening.begin()
+    camera.evaluate("drain(0.14)")
+    expect(camera.locator("#trouble")).to_have_text("The battery is nearly empty. Plug the phone in.")
+    camera.evaluate(ASLEEP, arg=True)
+    expect(player.locator("body")).to_contain_text("No phone sends its picture")
+    camera.evaluate(ASLEEP, arg=False)
+    expect(camera.locator("#trouble")).to_contain_text("the referee saw nothing")
+    expect(player.locator("body")).not_to_contain_text("No phone sends its picture")
+    assert referee.wait_for(film.steps) == (film.steps, film.looks)
 
 
 def test_a_second_phone_asks_the_first_one(referee: Refereed, phones: Phones) -> None:

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pytest
 
 from engine.registry import load
 from tests.system.page.conftest import CHROMIUM
-from tests.system.page.filmed import TableFilm, film_of
+from tests.system.page.filmed import HONEST, TableFilm, film_of
 from tests.system.page.playing import PHONE
 from tests.system.page.served import ANSWER_S, START_MS, Camera, by_command, free_port
+from tests.system.page.short_games import short_game
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = sync_api.expect
@@ -27,7 +29,8 @@ SHOWN_S = 40
 
 @pytest.fixture(scope="module")
 def film(tmp_path_factory: pytest.TempPathFactory) -> TableFilm:
-    return film_of(GAME, tmp_path_factory.mktemp("film"), turns=1, is_of_paper=True, looks_s=SHOWN_S)
+    options = replace(short_game(GAME, HONEST), turns=1)
+    return film_of(options, tmp_path_factory.mktemp("film"), is_of_paper=True, looks_s=SHOWN_S)
 
 
 @pytest.fixture
