@@ -246,14 +246,23 @@ def served(name: str, folder: Path, options: Mapping[str, OptionValue] | None = 
 
 
 @contextmanager
-def by_command(folder: Path, *arguments: str, port: int | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run ``./run ARGUMENTS`` with a page in a folder; give the page's address and the process, killed at the end."""
+def by_command(
+    folder: Path, *arguments: str, port: int | None = None, clone: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run ``./run ARGUMENTS`` with a page in a folder; give the page's address and the process, killed at the end.
+
+    From a ``clone`` it is run as on a machine that has nothing but Python.
+    """
     port = port or free_port()
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+    if clone is None:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+        program, own = [sys.executable, "-m", "referee"], {**own, "PYTHONPATH": str(ROOT)}
+    else:
+        program, own = [str(clone / "run")], {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     running = subprocess.Popen(
-        [sys.executable, "-m", "referee", *arguments, "--page-port", str(port)],
-        cwd=folder,
-        env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        [*program, *arguments, "--page-port", str(port)],
+        cwd=clone or folder,
+        env={**own, "HOME": str(folder), "PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

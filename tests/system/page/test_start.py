@@ -1,7 +1,12 @@
-"""``./run start``: from the choice of a game to the first verdict, with a phone whose camera shows a film."""
+"""``./run start``: from the choice of a game to the first verdict, with a phone whose camera shows a film.
 
+``--pictures FOLDER`` keeps ``start.webp``: a page of the kit, the phone that films, and the first verdict.
+"""
+
+import itertools
 import os
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,19 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import numpy as np
 import pytest
 
 from engine.registry import load
 from tests.system.page.conftest import CHROMIUM
 from tests.system.page.filmed import HONEST, TableFilm, film_of
 from tests.system.page.playing import PHONE
-from tests.system.page.served import ANSWER_S, START_MS, Camera, by_command, free_port
+from tests.system.page.served import ANSWER_S, ROOT, START_MS, Camera, by_command, free_port
 from tests.system.page.short_games import short_game
+from vision.frame import Image
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = sync_api.expect
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"
 GAME = "diaballik"
+GREY = (200, 200, 200)
 SHOWN_S = 40
 """How long the film shows the set-up: as long as the steps take in which it is seen."""
 
@@ -60,6 +68,8 @@ class Person:
         self.page = page
         self.shown = page
         self.taps = 0
+        self.kit = b""
+        self.seen: list[Image] = []
 
     def tap(self, *names: str) -> None:
         """Tap buttons, or links, each on another screen."""
@@ -67,6 +77,11 @@ class Person:
             told = re.compile(rf"^\s*{re.escape(name)}")
             self.shown.get_by_role("button", name=told).or_(self.shown.get_by_role("link", name=told)).first.click()
             self.taps += 1
+
+    def keep(self) -> None:
+        """Keep a picture of what the phone shows."""
+        shot = np.frombuffer(self.page.screenshot(), np.uint8)
+        self.seen.append(np.asarray(cv2.imdecode(shot, cv2.IMREAD_COLOR), np.uint8))
 
     def asked(self, words: str) -> None:
         """See a screen that asks this, and examine it."""
@@ -106,13 +121,61 @@ def choose_and_print(person: Person, address: str, folder: Path) -> None:
     person.asked("Do you have the game?")
     person.tap("Print it")
     person.asked("Print these sheets")
-    pdf = person.page.request.get(person.page.locator("a[href^='/files/']").evaluate("each => each.href")).body()
-    assert pdf.startswith(b"%PDF")
+    file = person.page.locator("a[href^='/files/']").evaluate("each => each.href")
+    person.kit = person.page.request.get(file).body()
+    assert person.kit.startswith(b"%PDF")
     person.tap("They are printed", "Yes, exactly 100 mm")
     person.asked("Which camera looks at the table?")
 
 
-def test_a_phone_and_paper_lead_to_the_first_verdict(phone: Any, tmp_path: Path) -> None:
+def film_until_the_first_verdict(person: Person) -> None:
+    """Make the phone the camera, and go from step to step until the referee has judged a turn."""
+    phone = person.page
+    person.tap("A phone")
+    person.asked("Is the whole table in the picture?")
+    expect(phone.locator("#seen .fault")).to_contain_text("no phone sends its picture")
+    expect(phone.locator("#answer")).to_be_hidden()
+    person.tap("Film with this phone")
+    phone.locator("#details-button").click()
+    phone.locator("#proceed-link").click()
+    person.taps += 2
+    phone.wait_for_url("https://**/camera")
+    person.examine()
+    phone.context.grant_permissions(["camera"])
+    person.taps += 1
+    person.tap("Be the camera")
+    person.shown = phone.frame_locator("#beside")
+    person.asked("Is the whole table in the picture?")
+    expect(phone.locator("#sees")).to_have_text("The referee sees the table.")
+    expect(phone.locator("#scene .part polygon")).to_have_count(1)
+    person.examine()
+    person.tap("Yes, use this camera")
+    person.asked("Lay everything under the camera")
+    expect(person.shown.locator("#seen .ok").first).to_be_visible()
+    person.keep()
+    person.tap("It lies there")
+    person.asked("The table is ready")
+    person.tap("Start refereeing")
+    expect(person.shown.locator("#verdict")).to_contain_text("Accepted", timeout=START_MS)
+    expect(phone.get_by_text("The referee watches")).to_be_visible()
+    person.keep()
+
+
+def keep_pictures(person: Person, folder: Path) -> None:
+    """Put the kit's first page beside what the phone showed."""
+    page = folder / "page.png"
+    told = ["pdftoppm", "-png", "-r", "70", "-singlefile", "-", str(page.with_suffix(""))]
+    subprocess.run(told, input=person.kit, check=True)
+    height = person.seen[0].shape[0]
+    drawn = cv2.imread(str(page))
+    page.unlink()
+    assert drawn is not None
+    kit = cv2.resize(drawn, (round(drawn.shape[1] * height / drawn.shape[0]), height), interpolation=cv2.INTER_AREA)
+    framed = [cv2.copyMakeBorder(each, 8, 8, 8, 8, cv2.BORDER_CONSTANT, value=GREY) for each in (kit, *person.seen)]
+    assert cv2.imwrite(str(folder / "start.webp"), np.hstack(framed), [cv2.IMWRITE_WEBP_QUALITY, 80])
+
+
+def test_a_phone_and_paper_lead_to_the_first_verdict(phone: Any, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     port, person = free_port(), Person(phone)
     with by_command(tmp_path, *ARGUMENTS, port=port) as (address, _):
         choose_and_print(person, address, tmp_path)
@@ -120,39 +183,36 @@ def test_a_phone_and_paper_lead_to_the_first_verdict(phone: Any, tmp_path: Path)
     with by_command(tmp_path, *ARGUMENTS, port=port):
         phone.reload()
         person.asked("Which camera looks at the table?")
-        person.tap("A phone")
-        person.asked("Is the whole table in the picture?")
-        expect(phone.locator("#seen .fault")).to_contain_text("no phone sends its picture")
-        expect(phone.locator("#answer")).to_be_hidden()
-        person.tap("Film with this phone")
-        phone.locator("#details-button").click()
-        phone.locator("#proceed-link").click()
-        person.taps += 2
-        phone.wait_for_url("https://**/camera")
+        film_until_the_first_verdict(person)
         person.examine()
-        phone.context.grant_permissions(["camera"])
-        person.taps += 1
-        person.tap("Be the camera")
-        person.shown = phone.frame_locator("#beside")
-        person.asked("Is the whole table in the picture?")
-        expect(phone.locator("#sees")).to_have_text("The referee sees the table.")
-        expect(phone.locator("#scene .part polygon")).to_have_count(1)
-        person.examine()
-        person.tap("Yes, use this camera")
-        person.asked("Lay everything under the camera")
-        person.tap("It lies there")
-        person.asked("The table is ready")
-        person.tap("Start refereeing")
-        expect(person.shown.locator("#verdict")).to_contain_text("Accepted", timeout=START_MS)
-        expect(phone.get_by_text("The referee watches")).to_be_visible()
-        person.examine()
-    print(f"{person.taps} taps")
     assert person.taps == 15
+    if folder := pytestconfig.getoption("--pictures", default=None):
+        keep_pictures(person, Path(folder))
     with by_command(tmp_path, *ARGUMENTS, port=port):
         # It was killed again, and the game goes on by itself.
         expect(phone.locator("#sees")).to_have_text("The referee sees the table.")
         expect(phone.locator("#trouble")).to_be_hidden()
         expect(person.shown.locator("#players")).to_be_visible()
+
+
+@pytest.mark.long
+def test_from_a_fresh_clone_to_the_first_verdict(
+    phone: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone, home, person, times_s = tmp_path / "project", tmp_path / "home", Person(phone), [time.monotonic()]
+    home.mkdir()
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+    times_s.append(time.monotonic())
+    with by_command(home, *ARGUMENTS, clone=clone) as (address, _):
+        times_s.append(time.monotonic())
+        choose_and_print(person, address, home)
+        film_until_the_first_verdict(person)
+        times_s.append(time.monotonic())
+    left = subprocess.run(["git", "status", "--porcelain"], cwd=clone, check=True, capture_output=True, text=True)
+    assert left.stdout == ""
+    cloned, opened, judged = (round(later - earlier) for earlier, later in itertools.pairwise(times_s))
+    with capsys.disabled():
+        print(f"\ncloned in {cloned} s, page open {opened} s later, first verdict {judged} s later; {person.taps} taps")
 
 
 def test_without_a_certificate_photos_lead_to_the_first_verdict(film: TableFilm, phone: Any, tmp_path: Path) -> None:
@@ -185,7 +245,6 @@ def test_without_a_certificate_photos_lead_to_the_first_verdict(film: TableFilm,
         expect(judged).to_contain_text("The board is set up.")
         take(1, "#photos")
         expect(judged).to_contain_text(re.compile("Black|White"))
-    print(f"{person.taps} taps")
     assert person.taps == 19
 
 
