@@ -56,12 +56,12 @@ class Refereed:
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-            ) as process,
+            ) as self._process,
         ):
             try:
                 yield
             finally:
-                process.send_signal(signal.SIGTERM)
+                self._process.send_signal(signal.SIGTERM)
 
     def report_bugs(self, address: str) -> str:
         """Write a bug report with the camera's address in the environment's settings, and return it."""
@@ -79,6 +79,11 @@ class Refereed:
         with zipfile.ZipFile(report) as packed:
             written = [packed.read(name).decode(errors="replace") for name in packed.namelist()]
         return "\n".join([done.stdout, done.stderr, *written])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process runs."""
+        return self._process.poll() is None
 
     @property
     def said(self) -> str:
@@ -101,11 +106,13 @@ class Refereed:
 
 
 def wait_until(true: Callable[[], bool], referee: Refereed) -> None:
-    """Wait until something is true."""
-    deadline_s = time.monotonic() + 2 * GUARD_S
-    looks = threading.Event()
+    """Wait until something is true, as long as the referee runs and now and then says something new."""
+    said, deadline_s, looks = "", 0.0, threading.Event()
     while not true():
-        assert time.monotonic() < deadline_s, referee.said
+        if referee.said != said or not deadline_s:
+            said, deadline_s = referee.said, time.monotonic() + 3 * GUARD_S
+        assert time.monotonic() < deadline_s, said
+        assert referee.is_running, said
         looks.wait(0.1)
 
 
