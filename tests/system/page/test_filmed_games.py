@@ -1,10 +1,13 @@
 """Films of whole games, and of mishaps, by a phone's camera: what is accepted, what is said, and where."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from common.phrases import capitalized
 from engine.registry import games
 from engine.values import Roll
 from referee.journal.events import EventKind
@@ -25,12 +28,20 @@ expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not in
 LOOKS_S = 15
 """How long, in seconds, a film shows its set-up: somebody may have to enter tiles meanwhile."""
 
+CAMERAS: Mapping[str, Any] = {
+    # the stacks are tall, so that a camera has to be tilted
+    "blockade": {"size": (1280, 720), "tilt_deg": 22.0},
+    # nobody writes over something else, which can go unnoticed
+    "number-drop": {"seed": 2},
+    "blokus-dice": {"seed": 2},
+}
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", games())
 def test_a_phone_films_a_whole_game_with_hands_faults_a_nudge_and_a_call(name: str, tmp_path: Path) -> None:
     options = short_game(name, BUSY)
-    film = film_of(options, tmp_path, looks_s=LOOKS_S, nudged_after=3, paused_after=5)
+    film = film_of(options, tmp_path, looks_s=LOOKS_S, nudged_after=3, paused_after=5, **CAMERAS.get(name, {}))
     with (
         browser_filming(film) as browser,
         phones_of(browser) as phones,
@@ -48,7 +59,8 @@ def test_a_phone_films_a_whole_game_with_hands_faults_a_nudge_and_a_call(name: s
         assert film.faults == kinds.count(EventKind.ILLEGAL) > 0
         heard = evening.told(evening.player)
         for sentence in re.findall(r"^ +[0-9:.]+ +(?:accepted|illegal|put right) +(.*)$", referee.said, re.MULTILINE):
-            assert any(sentence.startswith(words) for words in heard), sentence
+            named = capitalized(re.sub(r"\bp(\d)", r"Player \1", sentence))
+            assert any(named.startswith(words) for words in heard), (named, heard)
 
 
 def test_what_a_film_does_not_show_is_said_and_another_lens_is_measured(
