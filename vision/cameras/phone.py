@@ -49,6 +49,8 @@ class PhoneCamera(Camera):
         self._newest: _Letter | None = None
         self._photo: Frame | None = None
         self._judged: Future[str] | None = None
+        self._judges: int | None = None
+        """The sequence of the photo that is judged."""
         self._sequence = 0
         self._heard_s: float | None = None
         self._takes_photos = self._is_closed = False
@@ -83,6 +85,7 @@ class PhoneCamera(Camera):
             if self._judged is not None and not self._judged.done():
                 raise CameraError("the photo before is still being looked at; wait a moment")
             judged = self._judged = Future()
+            self._judges = None
         try:
             image = decode_photo(data, _PHOTO, most_pixels=MOST_PHOTO_PIXELS, longest_px=LONGEST_PX)
         except FrameError:
@@ -90,15 +93,16 @@ class PhoneCamera(Camera):
             raise
         with self._lock:
             self._newest, self._takes_photos = None, True
-            told, number = focal_share(original or data), self._next_sequence()
-            self._photo = Frame(image, self._clock(), number, SPEC, is_still=True, focal_share=told)
+            told, self._judges = focal_share(original or data), self._next_sequence()
+            self._photo = Frame(image, self._clock(), self._judges, SPEC, is_still=True, focal_share=told)
         self._waiting.wake()
         return judged
 
     def tell(self, frame: Frame | None, words: str) -> None:
-        """Tell what was judged of a frame to whoever took it, if it is the photo."""
+        """Tell what was judged of a frame to whoever took it, if it is the newest photo."""
         with self._lock:
-            if self._judged is not None and frame is not None and frame.is_still and not self._judged.done():
+            is_it = frame is not None and frame.is_still and frame.sequence == self._judges
+            if is_it and self._judged is not None and not self._judged.done():
                 self._judged.set_result(words)
 
     def stop(self) -> None:

@@ -80,16 +80,11 @@ def film_of(
     paused_after: int = 99,
     seed: int = 5,
     is_of_paper: bool = False,
-    size: tuple[int, int] = _SIZE,
-    tilt_deg: float | None = None,
 ) -> TableFilm:
     """Film a game; the set-up is shown first. After so many turns the camera is nudged, and the players wait."""
     game, truth = load(options.game), TruthLog()
-    setting = standard_setting(lens(size), game.name, with_rules(default_layout(game.name), game, options.rules))
+    setting = standard_setting(lens(_SIZE), game.name, with_rules(default_layout(game.name), game, options.rules))
     setting = on_paper(setting, seed) if is_of_paper else setting
-    if tilt_deg is not None:
-        poses = (looking_at(one, tilt_deg) for one in growing_distances(500.0, 1.03, 50))
-        setting = replace(setting, pose=first_fitting(setting.camera, extent_mm(setting.layout), 20, poses))
     played = VirtualGame(seed, setting.layout, options, truth)
     renderer, rng, positions = Renderer(seed), np.random.default_rng(seed), list[Image]()
     file, still, frames, paused = folder / f"{game.name}.mjpeg", None, 0, 0

@@ -130,6 +130,17 @@ def test_a_photo_tells_its_focal_length_also_where_the_page_reduced_it(table: Ta
         assert judged.done()
 
 
+def test_what_is_judged_late_is_not_told_of_another_photo(table: Table) -> None:
+    given_up = table.camera.photograph(jpeg(10))
+    first = table.camera.read(0.0)
+    given_up.cancel()
+    judged = table.camera.photograph(jpeg(20))
+    table.camera.tell(first, "Blurred.")
+    assert not judged.done()
+    table.camera.tell(table.camera.read(0.0), "Accepted.")
+    assert judged.result(0) == "Accepted."
+
+
 def test_a_photo_that_cannot_be_read_costs_nothing(table: Table) -> None:
     for data, why in ((b"GIF89a", "not a readable image"), (jpeg()[:-20], "cut off")):
         with pytest.raises(FrameError, match=f"the photo is {why}"):
