@@ -35,6 +35,8 @@ _SPEC = re.compile(r"(?i:charuco):(\d+)(?i:x)(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)
 _EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
 _FEWEST_CORNERS = 8
 """Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
+_LONGEST_PX = 65_535
+"""Longest side of a picture of a calibration: a JPEG's."""
 _LEAST_GAINS = (0.95, 0.85)
 """Share of the error that a third radial term, and then the rational model, may leave. Higher: they are used more."""
 _FEWEST_VIEWS = 5
@@ -386,7 +388,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
         raise CalibrationError(
             "{source}: distortion has {size} numbers; expected 4, 5, 8, 12 or 14 finite ones", source, distortion.size
         )
-    if width < 1 or height < 1 or not math.isfinite(error_px):
+    if not (1 <= width <= _LONGEST_PX and 1 <= height <= _LONGEST_PX and math.isfinite(error_px)):
         raise CalibrationError(
             "{source}: size {width} x {height} and error {error_px} do not fit a calibration",
             source,

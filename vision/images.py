@@ -31,6 +31,10 @@ _JPEG_SCAN = 0xDA
 """The marker of the segment after which the pixels follow."""
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
+_JPEG_BARE = frozenset((0x00, 0x01, *range(0xD0, 0xDA)))
+"""Markers without a length, of which none stands before the first pixels: decoders skip them, each in its own way."""
+_MOST_SCANS = 100
+"""The most scans of a JPEG; progressive ones have about ten. Higher: a small file may take longer to decode."""
 _JPEG_FILL = 0xFF
 """Any number of these may precede a marker."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
@@ -139,6 +143,8 @@ def decode_image(data: bytes, name: str, flags: int = cv2.IMREAD_COLOR) -> Image
     if size is None:
         raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)
     _check_size(size, name, MOST_PIXELS)
+    if data.startswith(_JPEG_START) and data.count(bytes((_JPEG_FILL, _JPEG_SCAN))) > _MOST_SCANS:
+        raise FrameError("{name} has over {most} scans; save it as a plain JPEG", name, _MOST_SCANS)
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flags)
     except cv2.error as error:
@@ -178,6 +184,8 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
         if kind == _JPEG_FILL:
             at += 1
             continue
+        if kind in _JPEG_BARE:
+            return
         yield kind, at
         at += 2 + int.from_bytes(data[at + 2 : at + 4])
 

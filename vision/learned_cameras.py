@@ -27,6 +27,7 @@ from vision.self_calibration import (
     estimate_camera,
     joined_calibration,
     measured_at,
+    tilt_deg,
     unit_px,
 )
 
@@ -121,7 +122,11 @@ class LearnedCameras:
         similar = [one for one in known.sightings if _apart_deg(one.pose, located.pose) < _SETTINGS.apart_deg]
         unit = unit_px(known.camera.size)
         is_good = all(one.error_px(known.camera) <= _SETTINGS.good_error_px * unit for one in similar)
-        if similar and is_good and located.error_px <= _SETTINGS.changed_error_px * unit:
+        # Of more views than are kept, the flattest are left out.
+        is_kept = len(known.sightings) < _SETTINGS.most_views or (
+            tilt_deg(located.pose) > min(one.tilt_deg for one in known.sightings)
+        )
+        if (similar or not is_kept) and is_good and located.error_px <= _SETTINGS.changed_error_px * unit:
             return False
         measured = measured_at(picture, part, located.markers, located.pose, known.camera)
         return measured is not None and self._combine(known, measured)

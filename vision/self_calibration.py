@@ -123,6 +123,11 @@ class SelfCalibrationSettings:
 _SETTINGS = SelfCalibrationSettings()
 
 
+def tilt_deg(pose: Pose) -> float:
+    """Return the angle, in degrees, between a plane z = 0 that is seen in a pose and the picture's plane."""
+    return float(np.degrees(np.arccos(np.clip(abs(pose.rotation[2, 2]), 0, 1))))
+
+
 @dataclass(frozen=True, eq=False)
 class Sighting:
     """One part of the table in one picture: points (n, 3) in mm, (n, 2) in pixels, and its pose."""
@@ -134,7 +139,7 @@ class Sighting:
     @property
     def tilt_deg(self) -> float:
         """Angle between the part and the picture's plane."""
-        return float(np.degrees(np.arccos(np.clip(abs(self.pose.rotation[2, 2]), 0, 1))))
+        return tilt_deg(self.pose)
 
     def errors_px(self, camera: CameraModel) -> FloatArray:
         """Return the distance of each of its points from where a camera shows it, (n,)."""

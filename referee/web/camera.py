@@ -139,17 +139,20 @@ class Desk:
     def hand_over(self, session: PageSession) -> None:
         """Let the phone that asks film, if this session is the one that films, or the owner's."""
         if self._may_decide(session) and self.asking is not None:
-            self._end()
+            self.end()
             self._films, self._asks = self._asks, None
 
-    def stop(self, session: PageSession) -> bool:
-        """Let nobody film, if this session is the one that films, or the owner's; returns whether it was."""
-        if not self._may_decide(session):
+    def leave(self, session: PageSession) -> bool:
+        """Note that a phone no longer films or asks to; returns whether it was the one that films."""
+        if self._asks is not None and self._asks.id == session.id:
+            self._asks = None
+        if self._films is None or self._films.id != session.id:
             return False
-        self._end()
+        self.end()
         return True
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Let nobody film."""
         if self._films is not None:
             self._stopped.add(self._films.id)
             self._films = None
@@ -218,8 +221,10 @@ class CameraPage:
         match request.query_params.get("do", ""):
             case "begin":
                 self.desk.begin(session)
-            case "stop" if self.desk.stop(session):
-                self._phone.camera.stop()
+            case "stop":
+                if self.desk.leave(session):
+                    self._phone.camera.stop()
+                return _json(FrameDocument(films=False, every_ms=_ASKING_MS, stopped=True))
             case "hand over":
                 self.desk.hand_over(session)
         if self.desk.is_stopped(session):
@@ -288,7 +293,7 @@ class CameraPage:
         session: PageSession = request.state.session
         match (await form_fields(request)).get("do", [""])[-1]:
             case "stop":
-                self.desk.stop(session)
+                self.desk.end()
                 self._phone.camera.stop()
             case "hand over":
                 self.desk.hand_over(session)

@@ -51,6 +51,8 @@ def load_or_make_certificate(file: Path, names: Collection[str], host: str, now:
     address that it was for before stays in it. A key that other users could read is replaced. Raises OSError if it
     can't be saved.
     """
+    # A certificate's names are ASCII.
+    names = {*filter(str.isascii, names)}
     key, kept = _kept(file)
     known_names, addresses = set[str](), list[str]()
     if kept is not None:

@@ -411,12 +411,15 @@ async def form_with_files(request: Request) -> tuple[dict[str, list[str]], dict[
     files: dict[str, bytes] = {}
     # Starlette keeps the body once it is read, so the route can read it again.
     await request.body()
-    async with request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS) as form:
-        for name, value in form.multi_items():
-            if isinstance(value, UploadFile):
-                files[name] = await value.read()
-            else:
-                fields.setdefault(name, []).append(value)
+    try:
+        async with request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS) as form:
+            for name, value in form.multi_items():
+                if isinstance(value, UploadFile):
+                    files[name] = await value.read()
+                else:
+                    fields.setdefault(name, []).append(value)
+    except UnicodeError as error:
+        raise HTTPException(400, Phrase("The form's text can't be read. Send it again from its page.")) from error
     return fields, files
 
 
@@ -437,7 +440,8 @@ class Guard:
         self._access = access
         self._refuse = refuse
         self._uploads = uploads
-        self._uploading = asyncio.Semaphore(1)
+        # The owner waits for no other device's large body.
+        self._uploading = {is_owners: asyncio.Semaphore(1) for is_owners in (False, True)}
         self._filming: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -465,8 +469,8 @@ class Guard:
         upload = self._uploads.get(scope["path"], BODY)
         if not (session.films if upload.by_camera else session.role is Role.OWN):
             upload = BODY
-        # Only one large body at a time is in memory; the others are not read yet.
-        async with self._uploading if upload.is_alone else nullcontext():
+        # Only one large body at a time is in memory, and one of the owner's; the others are not read yet.
+        async with self._uploading[session.role is Role.OWN] if upload.is_alone else nullcontext():
             try:
                 refuse_strangers(self._access.policy, headers)
                 if scope["method"] not in _SAFE:

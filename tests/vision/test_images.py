@@ -224,6 +224,22 @@ def test_the_size_of_a_jpeg_is_read_from_its_frame_segment_wherever_that_is(kind
     assert image_size(start + b"\x00" + segment(kind, FRAME)) is None
 
 
+@pytest.mark.parametrize("bare", [0x00, 0x01, 0xD0, 0xD7, 0xD8, 0xD9])
+def test_behind_a_marker_without_a_length_no_size_is_believed(bare: int) -> None:
+    """Decoders go on right behind it, and would find another size there."""
+    hidden = bytes(0xFFC0 - 2)
+    assert image_size(b"\xff\xd8\xff" + bytes((bare,)) + b"\xff\xc0" + hidden + segment(0xC0, FRAME)) is None
+
+
+def test_a_jpeg_of_thousands_of_scans_is_not_decoded() -> None:
+    _, coded = cv2.imencode(".jpg", np.full((16, 16, 3), 90, np.uint8), [cv2.IMWRITE_JPEG_PROGRESSIVE, 1])
+    data = coded.tobytes()
+    assert decode_image(data, "it").shape == (16, 16, 3)
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    with pytest.raises(FrameError, match="it has over 100 scans"):
+        decode_image(data[:-2] + scan * 100 + data[-2:], "it")
+
+
 def test_fill_bytes_before_a_jpegs_marker_are_skipped() -> None:
     assert image_size(b"\xff\xd8\xff\xff" + segment(0xC0, FRAME)) == (800, 600)
 

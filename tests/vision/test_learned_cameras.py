@@ -114,6 +114,7 @@ def test_pictures_from_other_sides_make_it_better_and_the_same_side_is_not_measu
     assert off(last, camera) < 0.005
     assert len(last.sightings) == 4
     assert min(one.tilt_deg for one in last.sightings) > 10, "that from above tells least"
+    assert not learn(cameras, seen_from(ABOVE, camera)), "nor is it measured for nothing"
 
 
 def test_a_photo_from_straight_above_that_tells_its_focal_length_gives_the_camera() -> None:

@@ -48,7 +48,8 @@ _SPECS = (
 
 _DEVICE = re.compile(r"\d+|/dev/video\d+|/dev/v4l/.+")
 _LIVE = re.compile(rf"{_DEVICE.pattern}|(usb|v4l2):.+|pi(:\d+)?|{SPEC}|{ADDRESS_PATTERN.pattern}", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:(?:usb|v4l2):)?(\w+://.*)")
+_KINDS = "usb|v4l2|images|folder|video|realtime"
+_ADDRESS = re.compile(rf"(?:(?:{_KINDS}):)?((?!(?:{_KINDS}):)[\w+.-]+:/.*)", re.DOTALL)
 """An address, also of a kind that FFmpeg would open, but no camera has."""
 _PATH = re.compile(r"(?:(?:images|folder|video|realtime):)?(.+)")
 

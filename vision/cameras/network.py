@@ -27,12 +27,14 @@ _RETRY_S = 3.0
 def shown_address(address: str) -> str:
     """Return the part of an address that may be shown: its scheme, host and port.
 
-    A user, a password, and a path or query, in which many cameras take both, are left out.
+    A user, a password, and a path or query, in which many cameras take both, are left out. Where it can't be told
+    which part is the host, only the scheme is shown.
 
     >>> shown_address("rtsp://me:secret@10.0.0.7:8554/live?password=secret")
     'rtsp://10.0.0.7:8554'
     """
-    return re.sub(r"^(\w+://)(?:[^/?#]*@)?([^/?#]*).*", r"\1\2", address.strip(), flags=re.DOTALL)
+    shown = re.sub(r"^([^/]*/*)(?:[^/?#]*@)?([^/?#]*)([^@]*)$", r"\1\2", address.strip())
+    return re.sub(r"^([^/]*/*).*@.*", r"\1…", shown, flags=re.DOTALL)
 
 
 def network_camera(address: str, *, clock: Clock, waiting: Waiting | None = None) -> LiveCamera:

@@ -47,7 +47,7 @@ from referee.web.files import page_files
 from referee.web.guard import HEADERS, MOST_BODY_BYTES, PERMISSIONS, Guarded, Upload
 from referee.web.server import create_app, create_guarded_app
 from tests.effort import some
-from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, client_of, paired, port_of
+from tests.referee.web.page_table import CAMERA_CODE, CODES, HOST, HOUSE, access_of, client_of, paired, port_of
 
 GUARDED = [
     (route, method)
@@ -359,7 +359,11 @@ def test_the_size_of_a_request_is_limited() -> None:
     assert client.post("/api/commands", content=many, headers=as_form).status_code == 400
 
 
-def test_one_large_upload_at_a_time_is_read_into_memory() -> None:
+def test_one_large_upload_at_a_time_is_read_into_memory_and_one_of_the_owners() -> None:
+    access = access_of(HOUSE)
+    tokens = {name: access.pair(CAMERA_CODE, name, Role.OWN, "")[1] for name in "abc"}
+    tokens["owner"] = access.pair(CODES[Role.OWN], "owner", Role.OWN, "")[1]
+
     async def work() -> None:
         released, read, answered = asyncio.Event(), list[str](), list[int]()
 
@@ -368,9 +372,9 @@ def test_one_large_upload_at_a_time_is_read_into_memory() -> None:
             return Response()
 
         app = create_guarded_app(
-            [Guarded("/photo", hold, Role.OWN, methods=["POST"], by_code=True)],
-            access_of(),
-            {"/photo": Upload(9**6, 60.0, is_alone=True)},
+            [Guarded("/photo", hold, Role.NOBODY, methods=["POST"], films=True)],
+            access,
+            {"/photo": Upload(9**6, 60.0, by_camera=True, is_alone=True)},
         )
 
         async def send(message: Message) -> None:
@@ -382,15 +386,16 @@ def test_one_large_upload_at_a_time_is_read_into_memory() -> None:
                 return {"type": "http.request", "body": b"x" * 100_000, "more_body": False}
 
             scope = {"type": "http", "method": "POST", "path": "/photo", "query_string": b"", "raw_path": b"/photo"}
-            await app({**scope, "root_path": "", "headers": [(b"host", b"127.0.0.1")]}, receive, send)
+            headers = [(b"host", b"tablepi"), (b"authorization", f"Bearer {tokens[name]}".encode())]
+            await app({**scope, "root_path": "", "headers": headers}, receive, send)
 
-        posting = [asyncio.create_task(post(name)) for name in "abc"]
+        posting = [asyncio.create_task(post(name)) for name in tokens]
         for _ in range(20):
             await asyncio.sleep(0)
-        assert read == ["a"]
+        assert read == ["a", "owner"]
         released.set()
         await asyncio.gather(*posting)
-        assert (read, answered) == (["a", "b", "c"], [200] * 3)
+        assert (read, answered) == (["a", "owner", "b", "c"], [200] * 4)
 
     asyncio.run(work())
 

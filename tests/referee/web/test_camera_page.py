@@ -209,10 +209,12 @@ def test_a_second_phone_asks_and_gets_the_camera_when_it_is_handed_over(port: Ta
     assert (asked["films"], asked["words"]) == (False, "Ann's phone is the camera, and was asked to hand over.")
     assert phone_of(port).camera.read(0.0).image.shape == (48, 64, 3)
     assert first.send(jpeg()).json()["asking"] == "Ben's phone asks to be the camera."
-    # the one that asks decides nothing
+    # the one that asks decides nothing, but may ask no longer
     second.send(b"", "hand over")
     second.send(b"", "stop")
-    assert first.send(jpeg()).json()["films"]
+    told = first.send(jpeg()).json()
+    assert (told["films"], told["asking"]) == (True, "")
+    second.send(jpeg(80, 60), "begin")
     told = first.send(b"", "hand over").json()
     assert (told["films"], told["stopped"]) == (False, True)
     assert second.send(jpeg(80, 60)).json()["films"]
@@ -226,6 +228,24 @@ def test_a_phone_that_stops_leaves_the_camera_to_others(app: Any) -> None:
     assert not second.send(jpeg()).json()["films"]
     assert first.send(b"", "stop").json()["stopped"]
     assert second.send(jpeg()).json()["films"]
+
+
+def test_an_owners_phone_that_only_asks_stops_no_other(app: Any) -> None:
+    ann, owner = Phone(app), Phone(app, CODES[Role.OWN], "owner")
+    assert ann.send(jpeg(), "begin").json()["films"]
+    assert not owner.send(jpeg(), "begin").json()["films"]
+    assert owner.send(b"", "stop").json()["stopped"]
+    told = ann.send(jpeg()).json()
+    assert (told["films"], told["asking"]) == (True, "")
+
+
+def test_an_owners_phone_hands_over_and_stops(app: Any) -> None:
+    ann, owner = Phone(app), Phone(app, CODES[Role.OWN], "owner")
+    assert owner.send(jpeg(), "begin").json()["films"]
+    assert not ann.send(jpeg(), "begin").json()["films"]
+    assert owner.send(b"", "hand over").json()["stopped"]
+    owner.send(b"", "stop")
+    assert ann.send(jpeg()).json()["films"]
 
 
 def test_the_owner_stops_the_camera_or_gives_it_to_the_one_that_asks(app: Any) -> None:
@@ -321,6 +341,13 @@ def test_a_photo_that_cannot_be_read_says_why(phone: Phone, data: bytes, status:
     refused = phone.photograph(data)
     assert refused.status_code == status
     assert words in refused.json()["words"]
+
+
+def test_a_form_whose_text_cannot_be_read_is_refused(phone: Phone) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=x; charset=undefined", "X-CSRF-Token": phone.csrf}
+    form = b'--x\r\nContent-Disposition: form-data; name="csrf"\r\n\r\na\r\n--x--\r\n'
+    answer = phone.client.post("/photo", content=form, headers=headers)
+    assert (answer.status_code, "can't be read" in answer.text) == (400, True)
 
 
 def test_no_photo_is_judged_while_another_phone_films(app: Any) -> None:

@@ -152,6 +152,14 @@ def test_a_certificate_is_for_every_name_and_address_and_ends_before_browsers_re
     assert made.fingerprint.count(":") == 31
 
 
+def test_a_name_that_no_certificate_may_have_is_left_out(tmp_path: Path) -> None:
+    made = load_or_make_certificate(tmp_path / "c", ["büro", "büro.local", "tablepi"], "192.168.1.5", NOW)
+    others = certificate_of(made.file).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert others.get_values_for_type(x509.DNSName) == ["tablepi"]
+    again = load_or_make_certificate(tmp_path / "c", ["büro", "büro.local", "tablepi"], "192.168.1.5", NOW)
+    assert again.fingerprint == made.fingerprint
+
+
 @pytest.mark.parametrize(
     ("later", "host", "is_same"),
     [
