@@ -3,6 +3,7 @@
 If only side faces reveal it, geometry decides whether a camera could have seen it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,6 +26,7 @@ from engine.api import Game
 from engine.errors import IllegalTurnError
 from engine.showing import turns_showing, unfinished_showing
 from engine.values import EMPTY
+from referee.judge.starts import usual_appearance
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
@@ -111,10 +113,24 @@ def violation_outcome(
             return Outcome.UNSEEN, "an object hid whether it was a legal turn, and that was said"
         if (trouble := trouble_at(played, until_s)) and is_disturbed(played, event.gone_s, until_s):
             return Outcome.UNSEEN, f"until it was put right the table said: {trouble}"
+        if question := _said_while_learning(game, played, violation):
+            return Outcome.AFTER_ASKING, question
         return Outcome.LOST, "nothing was said"
     if responses.named is responses.first:
         return Outcome.AT_ONCE, ""
     return Outcome.AFTER_ASKING, responses.first.verdict.sentence
+
+
+def _said_while_learning(game: Game[Any, Any], played: GameRecord, violation: Violation) -> str:
+    """Return what was said about a square of a wrong set-up from which no colours could be learned."""
+    event = violation.event
+    if not (played.plan.untaught and event.violation.startswith("set-up")):
+        return ""
+    usual = usual_appearance(game, played.plan.options)
+    wrong = {place for place, look in event.after.items() if usual.get(place, EMPTY) != look}
+    said = (one for one in played.said if event.gone_s <= one.time_s <= violation.until_s)
+    sentences = (one.verdict.sentence for one in said if one.verdict.kind is VerdictKind.CANNOT_SEE)
+    return next((one for one in sentences if wrong & set(re.findall(r"\w+", one))), "")
 
 
 def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from benchmarks.scene.things import ForeignObject
 from engine.api import Game
 from engine.registry import load
 from engine.values import Roll
+from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
@@ -346,3 +347,15 @@ def test_a_stack_that_is_lower_looks_the_same_from_above(top: str, outcome: Outc
     before = game.table.appearance(game.rules.new())
     event = TruthEvent(ActionKind.VIOLATION, "warm", 0.0, 0.0, before, {**before, "a1": top}, {}, violation="missing")
     assert outcome_of("blockade", event, Verdict(VerdictKind.SET_UP, "Begin.", 0.3, 5)) is outcome
+
+
+@pytest.mark.parametrize(("named", "outcome"), [("b1", Outcome.AFTER_ASKING), ("c1", Outcome.LOST)])
+def test_a_wrong_set_up_that_shows_no_colours_is_named_by_its_square(named: str, outcome: Outcome) -> None:
+    game, plan = load("diaballik"), GamePlan(5, game="diaballik", untaught=True)
+    before = usual_appearance(game, {})
+    event = TruthEvent(
+        ActionKind.VIOLATION, "black", 0.0, 0.0, before, {**before, "b1": "empty"}, {}, violation="set-up: missing"
+    )
+    verdict = Verdict(VerdictKind.CANNOT_SEE, f"The set-up shows no clear piece on {named}.", 5.0, 75)
+    played = GameRecord(plan, TruthLog(), said=[TimedVerdict(75, 5.0, verdict)])
+    assert violation_outcome(game, played, Violation(event, UNTIL_S, None), responses_to([]))[0] is outcome
