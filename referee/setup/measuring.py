@@ -313,7 +313,7 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     wide, high = board.columns * board.cell_mm / 2, board.rows * board.cell_mm / 2
     corners = AnswerForm(
         Phrase("These are the corners"),
-        corners=tuple(zip(_CORNERS, _first_corners(table), strict=True)),
+        corners=lambda: tuple(zip(_CORNERS, _first_corners(table), strict=True)),
         asks=Phrase("Drag the four corners onto those of the outer squares"),
     )
     by_corners = AnswerForm(

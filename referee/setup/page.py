@@ -9,7 +9,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -187,7 +187,7 @@ class SetUpPage:
         self._to_confirm = ""
         self._is_starting = False
         self._lock = threading.RLock()
-        self._works = threading.Lock()
+        self._works, self._looks = threading.Lock(), threading.Lock()
         self._shown = _CurrentStep()
         self._dialogue: PageDialogue | None = None
         self._worker: threading.Thread | None = None
@@ -230,6 +230,17 @@ class SetUpPage:
 
     def view(self, step: str = "", given: Sequence[str] = ()) -> StepView:
         """Return the current step. If it is ``step``, the answers ``given`` lead to its screen, else its first one."""
+        view = self._view(step, given)
+        if view.screen.guess is None:
+            return view
+        # Outside of the lock, since it may wait for the camera.
+        try:
+            return replace(view, screen=replace(view.screen, corners=view.screen.guess()))
+        except FAULTS as error:
+            step = next(each for each in self._running.steps if each.name == view.name)
+            return replace(view, findings=(*view.findings, fault_of(step, error)))
+
+    def _view(self, step: str, given: Sequence[str]) -> StepView:
         with self._lock:
             now = self._prepared_step()
             run = self._run
@@ -251,7 +262,7 @@ class SetUpPage:
             screen = asked_again(forms, given if step == now.name else (), now.asks or now.title)
             is_first = not screen.given
             is_seen = is_first if now.name != _CAMERA else not (is_first or screen.field)
-            shows_picture = now.watch is not None and dialogue is None and (is_seen or bool(screen.corners))
+            shows_picture = now.watch is not None and dialogue is None and (is_seen or screen.guess is not None)
             return StepView(
                 now.name,
                 now.title,
@@ -298,7 +309,7 @@ class SetUpPage:
     def inspect(self, *, again: bool) -> table_setup.Inspection:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
         with self._lock:
-            step, run = self._prepared_step(), self._run
+            step, run, shown = self._prepared_step(), self._run, self._shown
             if self._dialogue is not None:
                 return table_setup.Inspection()
             if not again and self._shown.frame is not None:
@@ -309,17 +320,19 @@ class SetUpPage:
             frame = run.table.picture()
         except FAULTS as error:
             return table_setup.Inspection((fault_of(step, error),))
-        with self._lock:
-            if self._shown.step != step.name or self._shown.frame is not frame:
-                self._show_phone(run.table, frame)
-                try:
-                    seen = step.watch(run.table, frame)
-                except FAULTS as error:
-                    seen = table_setup.Inspection((fault_of(step, error),), frame.image)
-                if self._shown.step != step.name:
-                    return seen
-                self._shown.frame, self._shown.inspection = frame, seen
-            return self._shown.inspection
+        # Reading a picture takes long, and must not keep the page waiting.
+        with self._looks:
+            if shown.frame is frame:
+                return shown.inspection
+            self._show_phone(run.table, frame)
+            try:
+                seen = step.watch(run.table, frame)
+            except FAULTS as error:
+                seen = table_setup.Inspection((fault_of(step, error),), frame.image)
+            with self._lock:
+                # Other answers, such as another camera, have a step shown anew.
+                shown.frame, shown.inspection = frame, seen
+            return seen
 
     def _show_phone(self, table: table_setup.TableSetup, frame: Frame) -> None:
         """Tell the phone that films, or took a photo, what is seen of the table."""
@@ -374,7 +387,7 @@ class SetUpPage:
             except FAULTS as error:
                 self._shown.findings = (fault_of(now, error),)
                 return ()
-            if screen.answer is None or (screen.corners and not corners):
+            if screen.answer is None or (screen.guess and not corners):
                 if now.name == _CAMERA and given:
                     self._look_at(given)
                 return given

@@ -315,7 +315,9 @@ class SharedCamera:
     def _newest_frame(self, camera: Camera) -> Frame:
         if self._last is None or not self._source.startswith(_GROWING):
             try:
-                newest = camera.read(self._patience_s)
+                # After a photo, the next one may be minutes away.
+                is_still = self._last is not None and self._last.is_still
+                newest = camera.read(0.0 if is_still else self._patience_s)
             except (NothingNewError, EndOfFramesError):
                 if self._last is None:
                     raise

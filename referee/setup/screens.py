@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from common.findings import Finding
@@ -18,7 +18,8 @@ class Screen:
     """What is asked next. ``given`` are the answers so far, in the order of the screens.
 
     There is either a ``field``, or ``corners``, or ``options``, which are forms by what chooses them. Without any of
-    them, ``answer`` is the step's whole answer, or what comes before the corners. ``asks`` is the question, ``value``
+    them, ``answer`` is the step's whole answer, or what comes before the corners. ``guess`` returns the corners, and
+    takes a picture for that. ``asks`` is the question, ``value``
     the field's present value, ``trouble`` what is wrong with the last answer, ``button`` the words of the main button
     below a field or corners.
     """
@@ -30,6 +31,7 @@ class Screen:
     field: Field | None = None
     value: str = ""
     corners: tuple[tuple[str, Point], ...] = ()
+    guess: Callable[[], tuple[tuple[str, Point], ...]] | None = None
     trouble: str = ""
     button: str = ""
     answer: str | None = None
@@ -81,9 +83,9 @@ def screen_of(forms: tuple[AnswerForm, ...], given: Sequence[str], asks: str = "
             if trouble:
                 return Screen(before, each.label, form.told, field=each, value=value, trouble=trouble, button=button)
             walk.parts += [sent] * bool(sent)
-        if form.corners:
+        if form.corners is not None:
             return Screen(
-                walk.before, form.asks, form.told, corners=form.corners, button=form.button, answer=" ".join(walk.parts)
+                walk.before, form.asks, form.told, guess=form.corners, button=form.button, answer=" ".join(walk.parts)
             )
         if not form.then:
             return Screen(walk.before, answer=" ".join(walk.parts))
@@ -93,7 +95,7 @@ def screen_of(forms: tuple[AnswerForm, ...], given: Sequence[str], asks: str = "
 def asked_again(forms: tuple[AnswerForm, ...], given: Sequence[str], asks: str = "") -> Screen:
     """Return the screen to show for these answers: after the last one was refused, the one that it answered."""
     screen = screen_of(forms, given, asks)
-    if screen.answer is None or screen.corners or not given:
+    if screen.answer is None or screen.guess or not given:
         return screen
     before = screen_of(forms, given[:-1], asks)
     return replace(before, value=given[-1]) if before.field is not None else before

@@ -59,7 +59,7 @@ class AnswerForm:
     """One way to answer a step, and what the page asks for then.
 
     The answer sent is ``answer``, then the values of the fields, then that of one of the forms in ``then``, separated
-    by spaces. ``corners`` are named points to drag over the picture; they come last, as ``x,y``.
+    by spaces. ``corners`` returns named points to drag over the picture, from a new one; they come last, as ``x,y``.
 
     ``button`` chooses it and ``words`` explain it. ``asks`` is the question to which the forms in ``then`` are answers;
     ``told`` comes before it. ``camera`` is the source of the picture to choose it by. ``is_rare``: it is folded away.
@@ -67,7 +67,7 @@ class AnswerForm:
 
     button: str
     fields: tuple[Field, ...] = ()
-    corners: tuple[tuple[str, Point], ...] = ()
+    corners: Callable[[], tuple[tuple[str, Point], ...]] | None = None
     answer: str = ""
     words: str = ""
     asks: str = ""

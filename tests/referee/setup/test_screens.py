@@ -11,7 +11,7 @@ from referee.setup.wiring_steps import WIRING_STEPS
 
 WIDE = Field(Phrase("How wide?"), FieldKind.LENGTH, "40", least=8.0)
 HIGH = Field(Phrase("How high?"), FieldKind.LENGTH)
-CORNERS = AnswerForm(Phrase("These"), corners=((Phrase("far left corner"), (1.0, 2.0)),), asks=Phrase("Where?"))
+CORNERS = AnswerForm(Phrase("These"), corners=lambda: ((Phrase("far left corner"), (1.0, 2.0)),), asks=Phrase("Where?"))
 OWN = AnswerForm(
     Phrase("My own"),
     (WIDE, HIGH),
@@ -85,7 +85,7 @@ def test_pins_that_are_no_numbers_are_refused(wrong: str) -> None:
 @given(st.lists(st.text(max_size=8), max_size=6))
 def test_whatever_is_answered_there_is_a_screen(answers: list[str]) -> None:
     screen = screen_of(FORMS, answers)
-    assert screen.options or screen.field or screen.corners or screen.answer is not None
+    assert screen.options or screen.field or screen.guess or screen.answer is not None
     assert list(screen.given) == answers[: len(screen.given)]
 
 

@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -16,15 +17,18 @@ from referee.session.table_port import PhonePort
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress, steps_of
-from referee.setup.table_setup import FoundCamera, StepState
+from referee.setup.table_setup import FoundCamera, StepState, TableSetup
 from tests.commands import Run
+from vision.cameras.live import PlainWaiting
 from vision.cameras.phone import SPEC, PhoneCamera
-from vision.frame import Image
+from vision.frame import Frame, Image
 
 TABLES = ".local/share/tabletop-referee/tables"
 ALL = [step.name for step in steps_of(load("diaballik"), tonight=True)]
 NOW_S = 1_790_000_000
 CAMERA = {"camera.source": "0"}
+WAIT_S = 60.0
+"""Longer than anything takes, so that a test ends which fails."""
 
 
 class Begun:
@@ -194,6 +198,56 @@ def test_what_a_phone_films_or_takes_is_the_cameras_picture(page: SetUpPage, pho
     assert page.view("camera", [SPEC]).findings == ()
     page.answer("camera", [SPEC, "0"])
     assert page.view().name == "camera", "it is too dark"
+
+
+def test_the_page_is_shown_while_a_picture_is_waited_for_or_read(
+    page: SetUpPage, phone: PhonePort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others, shown = ThreadPoolExecutor(4), list[str]()
+
+    def other_device() -> None:
+        shown.append(others.submit(page.view).result(WAIT_S).name)
+
+    def wait_for_picture(_: TableSetup) -> Frame:
+        other_device()
+        return Frame(np.full((360, 640, 3), 90, np.uint8), 0.0, 1, SPEC)
+
+    choose(page, "diaballik")
+    page.answer("kit", ["1"])
+    for step in ("print", "camera"):
+        page.skip(step)
+    page.view()
+    with monkeypatch.context() as patched:
+        patched.setattr(TableSetup, "picture", lambda _: pytest.fail("this screen shows no corners"))
+        assert page.view("table", ["0"]).screen.asks == "Which board is it?"
+    monkeypatch.setattr(TableSetup, "picture", wait_for_picture)
+    assert len(page.view("table", ["0", "1", "40", "10", "0"]).screen.corners) == 4
+    monkeypatch.setattr(TableSetup, "source", SPEC)
+    monkeypatch.setattr(phone, "look", lambda *_: other_device())
+    assert page.inspect(again=True).picture is not None
+    others.shutdown()
+    assert shown == ["table"] * 3
+
+
+def test_after_a_photo_no_other_picture_is_waited_for() -> None:
+    waited_s: list[float] = []
+
+    class Waits(PlainWaiting):
+        def until(self, ready: Callable[[], bool], timeout_s: float) -> object:
+            waited_s.append(timeout_s)
+            return ready()
+
+    phone = PhoneCamera(time.monotonic, Waits())
+    with closing(SharedCamera(patience_s=60.0, phone=phone)) as camera:
+        phone.put(picture(60))
+        camera.look(SPEC)
+        camera.look(SPEC)
+        phone.photograph(picture(90))
+        photo = camera.look(SPEC)
+        assert camera.look(SPEC) is photo
+        assert waited_s == [60.0, 60.0, 60.0, 0.0]
+        phone.put(picture(30))
+        assert not camera.look(SPEC).is_still
 
 
 def test_after_a_restart_the_phones_page_still_is_the_camera(page: SetUpPage, phone: PhonePort) -> None:
