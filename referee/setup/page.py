@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from common.findings import Finding
+from common.findings import Finding, Severity, worst
 from common.phrases import Phrase, either
 from common.shown_text import shown
 from engine import registry
@@ -53,6 +53,7 @@ from referee.web.guard import (
 )
 from referee.web.languages import Site, language_of, templates
 from referee.web.server import create_guarded_app
+from vision.cameras import source_path
 from vision.cameras.phone import MOST_PHOTO_PIXELS, SPEC
 from vision.frame import Frame, Image
 from vision.images import decode_photo, write_image
@@ -269,7 +270,7 @@ class SetUpPage:
                 screen.told or (self._shown.instructions if is_first else ()),
                 screen,
                 findings,
-                now.files(table) if is_first else (),
+                now.files(table) if is_first or worst(findings) is Severity.FAULT else (),
                 self._titles(),
                 shows_picture=shows_picture,
                 picture_px=table.picture_px if all(table.picture_px) else None,
@@ -332,6 +333,9 @@ class SetUpPage:
             with self._lock:
                 # Other answers, such as another camera, have a step shown anew.
                 shown.frame, shown.inspection = frame, seen
+                if step.name == _CAMERA and worst(seen.findings) is not Severity.FAULT is worst(shown.findings):
+                    # What was wrong with an earlier picture.
+                    shown.findings = ()
             return seen
 
     def _show_phone(self, table: table_setup.TableSetup, frame: Frame) -> None:
@@ -388,17 +392,31 @@ class SetUpPage:
                 self._shown.findings = (fault_of(now, error),)
                 return ()
             if screen.answer is None or (screen.guess and not corners):
+                self._shown.findings = ()
                 if now.name == _CAMERA and given:
-                    self._look_at(given)
+                    return self._look_at(now, given)
                 return given
             worker = self._start(now, " ".join((screen.answer, *corners)).strip())
         worker.join(self._environment.patience_s)
         return given
 
-    def _look_at(self, given: Sequence[str]) -> None:
-        """Look through the chosen camera, or the one that was typed, from now on."""
-        self._running.table.values["camera.source"] = given[-1].strip()
+    def _look_at(self, step: table_setup.SetupStep, given: Sequence[str]) -> Sequence[str]:
+        """Look through the chosen camera, or the one that was typed, from now on; return where that leads."""
+        source = given[-1].strip()
+        try:
+            path = None if len(given) == 1 else source_path(absolute_source(source, self._running.table.folder))
+        except FAULTS as error:
+            self._shown.findings = (fault_of(step, error),)
+            return ()
+        if path is not None and not path.exists():
+            message = Phrase(
+                "There is no camera {name}. Type a USB camera's number, pi, or a folder.", name=repr(source)
+            )
+            self._shown.findings = (Finding.fault(step.title, message),)
+            return ()
+        self._running.table.values["camera.source"] = source
         self._shown = _CurrentStep(self._shown.step, self._shown.instructions)
+        return given
 
     def stop(self, step: str) -> None:
         """Stop what is at work; what it finds no longer counts."""

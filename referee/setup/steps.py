@@ -125,7 +125,9 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     words = {SPEC: Phrase("This phone or another one: it films, or takes a photo after each turn.")}
     named = {each.source: each.name for each in table.found_cameras}
     if "camera.source" in table.values:
-        named.setdefault(table.source, Phrase("the camera in use"))
+        used = table.source
+        name = Phrase("Camera {number}", number=used) if used.isdigit() else Phrase("the camera in use")
+        named.setdefault(used, name)
     other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
     return (
         # First, so that its number stays while others come and go.

@@ -143,6 +143,11 @@ def test_a_camera_is_chosen_by_its_picture(tmp_path: Path, camera: str) -> None:
     assert page.inspect(again=True).picture is None
     page.answer("camera", [camera])
     assert page.inspect(again=True).picture is not None
+    assert page.answer("camera", ["0", "bla"]) == ()
+    assert "There is no camera 'bla'." in page.view().findings[0].message
+    assert page.inspect(again=True).picture is not None, "the camera stays"
+    page.answer("camera", ["0", "3"])
+    assert "Camera 3" in [form.button for _, form in page.view().screen.options]
 
 
 def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path: Path, camera: str) -> None:
@@ -157,6 +162,9 @@ def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path:
     page.answer("print", ["0", "1", "97"])
     asked, found = page.view("print", ["0", "1", "97"]).screen, page.view().findings
     assert (asked.value, "103.1 %" in found[0].remedy) == ("97", True)
+    assert page.view("print", ["0", "1", "97"]).files, "they are printed again"
+    page.answer("print", ["0", "1", "-5"])
+    assert page.view("print", ["0", "1", "-5"]).findings == (), "what was wrong with an earlier answer"
     assert page.view("table", ["0", "1", "97"]).screen.given == (), "another step's answers lead nowhere"
     page.answer("print", ["0", "0"])
     assert page.view().name == "table"

@@ -182,10 +182,13 @@ def test_what_a_phone_films_or_takes_is_the_cameras_picture(page: SetUpPage, pho
     view = page.view("camera", [SPEC])
     assert view.is_phones
     assert "no phone" in str(page.inspect(again=False).findings[0].message)
+    page.answer("camera", [SPEC, "0"])
+    assert "no phone" in page.view("camera", [SPEC]).findings[0].message
     phone.camera.put(picture(90))
     seen = page.inspect(again=True)
     assert seen.picture is not None
     assert seen.picture.mean() < 100
+    assert page.view("camera", [SPEC]).findings == (), "there is a picture now"
     assert phone.sight is not None
     assert "not located" in phone.hindered
     page.take_photo("camera", picture(150))
