@@ -99,8 +99,8 @@ REMEDIES: Mapping[HindranceKind, tuple[Phrase, Phrase]] = MappingProxyType(
         HindranceKind.HAZE: (Phrase("the picture is hazy"), Phrase("wipe the lens")),
         HindranceKind.BLUR: (Phrase("the picture is blurred"), Phrase("turn the lens, and hold the camera still")),
         HindranceKind.COARSE: (
-            Phrase("the camera leaves out fine detail"),
-            Phrase("raise its quality or bit rate, or give more light"),
+            Phrase("the picture is too coarse"),
+            Phrase("give more light, or raise the camera's quality or bit rate"),
         ),
         HindranceKind.UNCLEAR: (
             Phrase("much of the table shows unclearly"),

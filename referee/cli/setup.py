@@ -332,7 +332,7 @@ def _serve_until(
             cli.output().print(Text.from_ansi(opened.qr()))
             here = f"{opened.address}pair#code={opened.codes[Role.OWN]}"
             click.echo(cli.spoken(Phrase("Scan it with a phone, or open {address} here.", here)))
-        click.echo(cli.spoken(Phrase("Ctrl-C ends it; the same command goes on.")))
+        click.echo(cli.spoken(Phrase("Ctrl-C stops it. Type the same command again to continue.")))
         with suppress(KeyboardInterrupt):
             started.wait()
         return replace(options, port=urlsplit(opened.address).port)

@@ -250,7 +250,7 @@ def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
     texts = {
         "game": (Phrase("Game"), "game_title", "mdi:checkerboard"),
         "turn": (Phrase("Whose turn"), "whose_turn", "mdi:account-arrow-right"),
-        "next": (Phrase("Next"), "next", "mdi:arrow-right-circle"),
+        "next": (Phrase("What to do next"), "next", "mdi:arrow-right-circle"),
         "verdict": (Phrase("Verdict"), "words", "mdi:gavel"),
         "scores": (Phrase("Scores"), "score_words", "mdi:counter"),
         "hint_shown": (Phrase("Hint shown"), "hint", "mdi:lightbulb-outline"),

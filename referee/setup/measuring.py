@@ -55,9 +55,9 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
     if table.uses_kit:
         return (Phrase("Lay the game out as the first page of the kit shows, the board still empty."),)
     if not table.has_board:
-        return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
+        return (Phrase("Lay the sheets under the camera, side by side, all the same way up."),)
     return (
-        Phrase("Lay the empty board under the camera, with a marker beyond each of its corners."),
+        Phrase("Lay the empty board under the camera, with a marker outside each corner."),
         Phrase("Seen from the first player, 0 is far left, 1 far right, 2 near right and 3 near left."),
         Phrase("The markers' printed tops point away from the first player."),
     )
@@ -66,8 +66,8 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
 def _check_table(table: TableSetup, answer: str) -> StepResult:
     frame = table.picture()
     if (own := _own_file(table, answer)) is not None:
-        used = Finding.ok(Phrase("layout"), Phrase("{file} is used", file=own.name))
-        findings = (used, *_findings(table, frame, table.layout_from(own, markers="layout")))
+        used = () if is_kit(own) else (Finding.ok(Phrase("layout"), Phrase("{file} is used", file=own.name)),)
+        findings = (*used, *_findings(table, frame, table.layout_from(own, markers="layout")))
         return StepResult(findings, {"table.layout": answer, "table.markers": None})
     if not table.has_board:
         if answer:
@@ -298,7 +298,7 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     """Return the ways to answer on the page; what was measured before is filled in."""
     if table.uses_kit:
-        return (AnswerForm(Phrase("It lies there"), answer=KIT),)
+        return (AnswerForm(Phrase("It's in place"), answer=KIT),)
     if not table.has_board:
         return (AnswerForm(Phrase("The sheets are in place")),)
     _, measured, _, own_layout = _typed_forms(table)
@@ -344,7 +344,7 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     )
     printed = AnswerForm(Phrase("The board I printed"), words=Phrase("A sheet of paper with its own markers."))
     known = AnswerForm(Phrase("Use a layout that I have"), own_layout.fields, is_rare=True)
-    return (AnswerForm(Phrase("It lies there"), asks=Phrase("Which board is it?"), then=(printed, own, known)),)
+    return (AnswerForm(Phrase("It's in place"), asks=Phrase("Which board is it?"), then=(printed, own, known)),)
 
 
 _LEAST_CELL_MM = 8.0

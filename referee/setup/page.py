@@ -638,7 +638,7 @@ class SetUpPage:
         )
 
     def _choice_of_game(self) -> StepView:
-        asks, told = Phrase("Which game do you set up?"), Phrase("You can stop at any time, and go on later.")
+        asks, told = Phrase("Which game do you want to play?"), Phrase("You can stop at any time, and go on later.")
         if self._to_confirm:
             asks = Phrase("Replace what is set up here?")
             told = Phrase("This folder has the settings of another game, or of an earlier set-up.")

@@ -74,10 +74,10 @@ def picture_findings(frame: Frame) -> Iterator[Finding]:
         message = Phrase("out of focus: the sharpest edges are {width} px wide", width=f"{clarity.edge_px:.1f}")
         yield Finding.note(Phrase("focus"), message, Phrase("turn the lens until that number is smallest"))
     elif clarity.edge_px is not None:
-        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are {width} px wide", width=f"{clarity.edge_px:.1f}"))
+        yield Finding.ok(Phrase("focus"), Phrase("sharp"))
     share = float(np.mean(_glare(clarity.grey)))
     if share > _GLARE_SHARE and trouble is not HindranceKind.GLARE:
-        message = Phrase("{share} % of the picture is white with light", share=f"{100 * share:.0f}")
+        message = Phrase("{share} % of the picture is too bright", share=f"{100 * share:.0f}")
         yield Finding.note(Phrase("glare"), message, Phrase("move the lamp to the side, or close a curtain"))
 
 
@@ -239,7 +239,7 @@ def _marker_findings(layout: TableLayout, located: TableLocation | NotLocatedErr
         remedy = Phrase("the whole board and its markers must be in the picture")
         yield Finding.fault(Phrase("markers"), str(located), remedy)
         return
-    yield Finding.ok(name, Phrase("found, {error} px off on average", error=f"{located.error_px:.1f}"))
+    yield Finding.ok(name, Phrase("found"))
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
         yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:

@@ -21,8 +21,8 @@ BOARD_FILE, MARKERS_FILE, SHEETS_FILE, KIT_FILE = "board.pdf", "markers.pdf", "s
 
 def _check_kit(table: TableSetup, answer: str) -> StepResult:
     if answer == KIT:
-        return StepResult((Finding.ok(_GAME, Phrase("of paper")),), {"table.layout": KIT})
-    return StepResult((Finding.ok(_GAME, Phrase("your own")),), {"table.layout": None} if table.uses_kit else {})
+        return StepResult((Finding.ok(_GAME, Phrase("printed on paper")),), {"table.layout": KIT})
+    return StepResult((Finding.ok(_GAME, Phrase("your own set")),), {"table.layout": None} if table.uses_kit else {})
 
 
 _GAME = Phrase("game")
@@ -78,7 +78,7 @@ def _check_print(_: TableSetup, answer: str) -> StepResult:
         )
         message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
         return StepResult((Finding.fault(ruler, message, remedy),))
-    return StepResult((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
+    return StepResult((Finding.ok(ruler, Phrase("{got} mm: printed at the right size", got=f"{ruler_mm:g}")),))
 
 
 _LEAST_RULER_MM = 50.0
@@ -96,7 +96,7 @@ _PRINT_FORMS = (
         asks=Phrase("Is the printed ruler 100 mm long?"),
         then=(
             AnswerForm(Phrase("Yes, exactly 100 mm"), answer=f"{RULER_MM:g}"),
-            AnswerForm(Phrase("No, it has another length"), (_RULER,)),
+            AnswerForm(Phrase("No, it's longer or shorter"), (_RULER,)),
         ),
     ),
 )
@@ -106,10 +106,10 @@ _USE_OF_KIT = Phrase("The first page shows what goes where, and how to make it."
 
 
 def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
-    printing = Phrase("Print them in actual size, not fitted to the page.")
+    printing = Phrase("Print at actual size (100 %), not “fit to page”.")
     if table.uses_kit:
         return printing, _USE_OF_KIT
-    own = (Phrase("Take the whole board, or your own with the markers."),) if table.has_board else ()
+    own = (Phrase("Print a whole board, or only markers to put round your own."),) if table.has_board else ()
     return printing, *own
 
 
@@ -121,7 +121,7 @@ KIT_STEP = SetupStep(
     _check_kit,
     unneeded=lambda table: "" if has_kit(table.game.name) else Phrase("There is no paper kit of this game."),
     forms=lambda _: (
-        AnswerForm(Phrase("Print it"), answer=KIT, words=Phrase("A game of paper, to cut out and glue.")),
+        AnswerForm(Phrase("Print it"), answer=KIT, words=Phrase("A paper version, to cut out and glue.")),
         AnswerForm(Phrase("I have it"), words=Phrase("A board or sheets of your own.")),
     ),
     asks=Phrase("Do you have the game?"),

@@ -128,7 +128,10 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
         used = table.source
         name = Phrase("Camera {number}", number=used) if used.isdigit() else Phrase("the camera in use")
         named.setdefault(used, name)
-    other = Field(Phrase("The camera, or a folder of pictures"), value=str(table.values.get("camera.source", "")))
+    other = Field(
+        Phrase("The camera, such as 0 or pi, or pictures, such as folder:pictures"),
+        value=str(table.values.get("camera.source", "")),
+    )
     return (
         # First, so that its number stays while others come and go.
         AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
@@ -149,16 +152,21 @@ def _players_text(table: TableSetup) -> tuple[str, ...]:
 
 
 def _check_players(table: TableSetup, answer: str) -> StepResult:
-    players = read_options(table.game.options, {**table.options, "players": answer})["players"]
-    options = {**table.chosen_options, "players": players}
-    message = Phrase("{players} play", players=players)
-    return StepResult((Finding.ok(Phrase("players"), message),), {"game.options": options})
+    game, subject = table.game, Phrase("players")
+    counts = next(each.choices for each in game.options if each.name == "players")
+    if answer not in map(str, counts):
+        message = Phrase("{game} is for {least} to {most} players", game=game.title, least=counts[0], most=counts[-1])
+        return StepResult((Finding.fault(subject, message),))
+    players = read_options(game.options, {**table.options, "players": answer})["players"]
+    return StepResult(
+        (Finding.ok(subject, str(players)),), {"game.options": {**table.chosen_options, "players": players}}
+    )
 
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.chosen_options.get("players", 2))
     most = Field(Phrase("How many play?"), FieldKind.NUMBER, players)
-    return (AnswerForm(Phrase("That many players"), (most,)),)
+    return (AnswerForm(Phrase("Next"), (most,)),)
 
 
 def _set_up(table: TableSetup) -> tuple[str, ...]:

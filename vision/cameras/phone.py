@@ -131,7 +131,7 @@ class PhoneCamera(Camera):
             if letter is None or now_s - letter.taken_s > OLDEST_S:
                 if self._takes_photos or (self._heard_s is not None and now_s - self._heard_s < SILENT_S):
                     raise NothingNewError("{name}: no new picture", self.name)
-                raise FrameTimeoutError("no phone sends its picture; wake it, and open the referee's camera page on it")
+                raise FrameTimeoutError("no picture comes from a phone; open /camera on it, and keep that page open")
             sequence = self._next_sequence()
         image = decode_photo(letter.data, _PICTURE, most_pixels=LONGEST_PX**2)
         return Frame(image, letter.taken_s, sequence, self.name)

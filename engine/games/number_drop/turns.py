@@ -271,11 +271,7 @@ def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[st
         slots = [letter for letter, face in zip(LETTERS, drawn, strict=False) if face in tile]
         if len(slots) > 1:
             raise IllegalTurnError(
-                Phrase(
-                    "the same tile can't lie in slots {slots}; each of the {tiles} tiles lies there once",
-                    listed(slots),
-                    TILES,
-                )
+                Phrase("{slots} show the same tile ({sides} are its two sides)", listed(slots), listed(tile))
             )
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = tile_draws(options)[0].roll.faces

@@ -11,7 +11,7 @@ _BLOCKS = (
 )
 _DISCS = (
     "Try draughts, poker chips, coins or buttons of about {diameter:g} mm, seven in each of two colours that differ "
-    "clearly from each other and from the board. Their diameter and height are in piece in the layout.",
+    "clearly from each other and from the board.",
     "For the balls try marbles or beads of about {ball:g} mm.",
 )
 _PYRAMIDS = (

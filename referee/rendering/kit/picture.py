@@ -121,13 +121,13 @@ _OF_PIECES: Mapping[type, tuple[str, ...]] = {
     Ink: (
         "Cut each sheet along its outer line. The white around the markers belongs to it.",
         "Cut out the dice, score and fold the dashed lines away from you, and glue the tabs inside.",
-        "Lay the sheets flat, with their tops to the same side. Throw the dice to the right of the first.",
+        "Lay the sheets flat, all the same way up. Throw the dice to the right of the first.",
     ),
 }
 _TILES = "Cut out the tiles, fold each in the middle and glue it back to back."
 _CAMERA = (
     "Put the camera {where}. All markers must be in its picture.",
-    "Light comes from the side or from several lamps. Sun and a lamp beside the camera glare.",
+    "Light comes from the side or from several lamps. Sunlight, or a lamp beside the camera, causes glare.",
 )
 
 

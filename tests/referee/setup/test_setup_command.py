@@ -94,7 +94,7 @@ def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> N
     said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
     assert "set the printer's scale to 103.1 % and print again" in said
     assert "'long' is not a length" in said
-    assert "100.2 mm: the prints are true to scale" in said
+    assert "100.2 mm: printed at the right size" in said
     assert said.count("Step 3 of 10") == 1
     assert "nowhere" in said
 
@@ -328,7 +328,7 @@ def test_a_ruler_measured_in_centimetres_and_an_empty_one_are_noticed(run: Run, 
     assert "10 looks like centimetres" in said
     assert "'0' is not a length" in said
     assert "99 mm long; it must be 100 mm" in said
-    assert "100 mm: the prints are true to scale" in said
+    assert "100 mm: printed at the right size" in said
 
 
 def test_a_grid_that_does_not_fit_has_the_table_measured_again(run: Run, tmp_path: Path, camera: str) -> None:

@@ -366,7 +366,7 @@ class Evening:
 
     def begin(self) -> None:
         """Press the button."""
-        self.camera.get_by_role("button", name="Be the camera").click()
+        self.camera.get_by_role("button", name="Start filming").click()
         expect(self.camera.get_by_text("The referee watches")).to_be_visible()
         expect(self.camera.locator("#sees")).to_have_text("The referee sees the table.")
 
@@ -379,6 +379,6 @@ class Evening:
         """Take a call, during which nothing is sent."""
         ends_s = time.monotonic() + _CALL_S
         self.camera.context.set_offline(True)
-        expect(self.player.locator("body")).to_contain_text("No phone sends its picture")
+        expect(self.player.locator("body")).to_contain_text("No picture comes from a phone")
         self.camera.wait_for_timeout(1000 * (ends_s - time.monotonic()))
         self.camera.context.set_offline(False)

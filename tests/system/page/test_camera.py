@@ -62,7 +62,7 @@ def test_a_phone_films_a_game_and_another_one_shows_the_verdicts(
     assert referee.wait_for(film.steps) == (film.steps, film.looks)
     camera.get_by_role("button", name="Stop").click()
     expect(camera.locator("#sees")).to_have_text("The camera is off.")
-    expect(player.locator("body")).to_contain_text("No phone sends its picture")
+    expect(player.locator("body")).to_contain_text("No picture comes from a phone")
     assert referee.seen() == (film.steps, film.looks)
 
 
@@ -74,14 +74,14 @@ def test_what_keeps_a_phone_from_filming_is_said(referee: Refereed, phones: Phon
     phone.add_init_script("Object.defineProperty(navigator, 'mediaDevices', { value: undefined })")
     phone.reload()
     expect(phone.locator("#by-https")).to_contain_text("Browsers let a page film only at an encrypted address")
-    expect(phone.get_by_role("button", name="Be the camera")).to_be_hidden()
+    expect(phone.get_by_role("button", name="Start filming")).to_be_hidden()
     expect(phone.get_by_role("link", name="Open the encrypted page")).to_have_attribute(
         "href", f"{referee.encrypted}/camera"
     )
     phone = phones.new(may_film=False)
     open_despite_the_warning(phone, f"{referee.encrypted}/pair")
     pair(phone, referee.camera_code, "Ann's phone")
-    begin, trouble = phone.get_by_role("button", name="Be the camera"), phone.locator("#trouble")
+    begin, trouble = phone.get_by_role("button", name="Start filming"), phone.locator("#trouble")
     begin.click()
     expect(trouble).to_contain_text("does not let the page film")
     phone.context.grant_permissions(["camera"])
@@ -118,10 +118,10 @@ def test_a_phone_that_falls_asleep_or_runs_out_is_told_of_and_the_game_goes_on(
     camera.evaluate("drain(0.14)")
     expect(camera.locator("#trouble")).to_have_text("The battery is nearly empty. Plug the phone in.")
     camera.evaluate(ASLEEP, arg=True)
-    expect(player.locator("body")).to_contain_text("No phone sends its picture")
+    expect(player.locator("body")).to_contain_text("No picture comes from a phone")
     camera.evaluate(ASLEEP, arg=False)
     expect(camera.locator("#trouble")).to_contain_text("the referee saw nothing")
-    expect(player.locator("body")).not_to_contain_text("No phone sends its picture")
+    expect(player.locator("body")).not_to_contain_text("No picture comes from a phone")
     assert referee.wait_for(film.steps) == (film.steps, film.looks)
 
 
@@ -130,7 +130,7 @@ def test_a_second_phone_asks_the_first_one(referee: Refereed, phones: Phones) ->
     for phone, name in ((first, "Ann's phone"), (second, "Ben's phone")):
         open_despite_the_warning(phone, f"{referee.encrypted}/pair")
         pair(phone, referee.camera_code, name)
-        phone.get_by_role("button", name="Be the camera").click()
+        phone.get_by_role("button", name="Start filming").click()
     expect(second.locator("#sees")).to_have_text("Ann's phone is the camera, and was asked to hand over.")
     expect(second.get_by_text("The referee watches")).to_be_hidden()
     expect(first.locator("#asks")).to_contain_text("Ben's phone asks to be the camera.")

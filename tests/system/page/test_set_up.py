@@ -119,10 +119,10 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     expect(page.locator("#seen")).to_contain_text("960 x 540")
     walk.go("Yes, use this camera")
     if game == "number-drop":
-        walk.go("That many players")
+        walk.go("Next")
     for file in page.locator("a[href^='/files/']").all():
         assert page.request.get(file.evaluate("each => each.href")).body().startswith(b"%PDF")
-    walk.go("They are printed", "No, it has another length")
+    walk.go("They are printed", "No, it's longer or shorter")
     for typed, told in (("9,7", "97 mm"), ("97", "103.1 %")):
         page.locator("#answer input[name=a]:visible").fill(typed)
         walk.press("Next")
@@ -155,7 +155,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
 def measure(walk: Walk, pictures: Pictures) -> None:
     """Measure one's own board: drag one corner away and back with the mouse, and move it by arrow keys."""
     page, board = walk.page, pictures.layout.board
-    walk.go("It lies there", "My own board")
+    walk.go("It's in place", "My own board")
     walk.fill(f"{board.cell_mm:g}", f"{board.height_mm:g}")
     walk.go("In the picture")
     handle, field = page.locator("#live circle").first, page.locator("[name=x]").first
@@ -203,7 +203,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
         page = visit(address, viewport=PHONE, java_script_enabled=False)
         press = lambda name: page.get_by_role("button", name=name).first.click()  # noqa: E731
         board = pictures.layout.board
-        press("It lies there")
+        press("It's in place")
         press("My own board")
         for length in (board.cell_mm, board.height_mm):
             page.locator("#answer input[name=a]:not([type=hidden])").fill(f"{length:g}")
@@ -221,7 +221,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
         press("No, it does not")
         press("Its squares are too large")
         expect(page.locator("h1")).to_have_text("Lay everything under the camera")
-        press("Leave this step out")
+        press("Skip this step")
         expect(page.locator("h1")).to_have_text("What shows lights at the table?")
         press("No lights")
         press("No switches")

@@ -116,7 +116,7 @@ def choose_and_print(person: Person, address: str, folder: Path) -> None:
     person.page.goto(f"{address}/pair#code={code_in(folder)}")
     person.taps += 1
     person.tap("Pair")
-    person.asked("Which game do you set up?")
+    person.asked("Which game do you want to play?")
     person.tap(load(GAME).title)
     person.asked("Do you have the game?")
     person.tap("Print it")
@@ -133,7 +133,7 @@ def film_until_the_first_verdict(person: Person) -> None:
     phone = person.page
     person.tap("A phone")
     person.asked("Is the whole table in the picture?")
-    expect(phone.locator("#seen .fault")).to_contain_text("no phone sends its picture")
+    expect(phone.locator("#seen .fault")).to_contain_text("no picture comes from a phone")
     expect(phone.locator("#answer")).to_be_hidden()
     person.tap("Film with this phone")
     phone.locator("#details-button").click()
@@ -143,7 +143,7 @@ def film_until_the_first_verdict(person: Person) -> None:
     person.examine()
     phone.context.grant_permissions(["camera"])
     person.taps += 1
-    person.tap("Be the camera")
+    person.tap("Start filming")
     person.shown = phone.frame_locator("#beside")
     person.asked("Is the whole table in the picture?")
     expect(phone.locator("#sees")).to_have_text("The referee sees the table.")
@@ -153,7 +153,7 @@ def film_until_the_first_verdict(person: Person) -> None:
     person.asked("Lay everything under the camera")
     expect(person.shown.locator("#seen .ok").first).to_be_visible()
     person.keep()
-    person.tap("It lies there")
+    person.tap("It's in place")
     person.asked("The table is ready")
     person.tap("Start refereeing")
     expect(person.shown.locator("#verdict")).to_contain_text("Accepted", timeout=START_MS)
@@ -235,7 +235,7 @@ def test_without_a_certificate_photos_lead_to_the_first_verdict(film: TableFilm,
         person.asked("Is the whole table in the picture?")
         person.tap("Yes, use this camera")
         person.asked("Lay everything under the camera")
-        person.tap("It lies there")
+        person.tap("It's in place")
         person.asked("The table is ready")
         person.tap("Start refereeing")
         phone.wait_for_url("**/camera")
@@ -255,7 +255,9 @@ def test_a_webcam_needs_no_phone(film: TableFilm, phone: Any, tmp_path: Path) ->
     with by_command(tmp_path, *ARGUMENTS) as (address, _):
         choose_and_print(person, address, tmp_path)
         phone.locator("summary", has_text="Another camera").click()
-        phone.get_by_label("The camera, or a folder of pictures").fill(f"folder:{webcam.folder}")
+        phone.get_by_label("The camera, such as 0 or pi, or pictures, such as folder:pictures").fill(
+            f"folder:{webcam.folder}"
+        )
         person.tap("Use it")
         person.asked("Is the whole table in the picture?")
         person.tap("Yes, use this camera")
@@ -263,7 +265,7 @@ def test_a_webcam_needs_no_phone(film: TableFilm, phone: Any, tmp_path: Path) ->
         person.tap("Back")
         person.asked("Which camera looks at the table?")
         expect(phone.locator("button img")).to_have_js_property("naturalWidth", 960)
-        person.tap("the camera in use", "Yes, use this camera", "It lies there")
+        person.tap("the camera in use", "Yes, use this camera", "It's in place")
         person.asked("The table is ready")
         person.tap("Start refereeing")
         expect(phone.locator("#next")).to_contain_text("Set the pieces up", timeout=START_MS)

@@ -60,7 +60,7 @@ def test_an_old_picture_is_thrown_away(table: Table) -> None:
 
 
 def test_silence_is_told_once_it_is_long(table: Table) -> None:
-    with pytest.raises(FrameTimeoutError, match="wake it, and open the referee's camera page on it"):
+    with pytest.raises(FrameTimeoutError, match="no picture comes from a phone; open /camera on it"):
         table.camera.read(0.0)
     table.camera.put(jpeg())
     table.camera.read(0.0)
@@ -68,7 +68,7 @@ def test_silence_is_told_once_it_is_long(table: Table) -> None:
     with pytest.raises(NothingNewError):
         table.camera.read(0.0)
     table.now_s += 0.2
-    with pytest.raises(FrameTimeoutError, match="no phone sends") as told:
+    with pytest.raises(FrameTimeoutError, match="no picture comes from a phone") as told:
         table.camera.read(0.0)
     assert not isinstance(told.value, NothingNewError)
 
@@ -76,7 +76,7 @@ def test_silence_is_told_once_it_is_long(table: Table) -> None:
 def test_a_phone_that_stops_is_missed_at_once(table: Table) -> None:
     table.camera.put(jpeg())
     table.camera.stop()
-    with pytest.raises(FrameTimeoutError, match="no phone sends"):
+    with pytest.raises(FrameTimeoutError, match="no picture comes from a phone"):
         table.camera.read(0.0)
 
 
