@@ -136,8 +136,9 @@ def _others(options: WatchOptions) -> OtherSettings | None:
             own = other.settings.table.layout
             if own is not None and not (own.is_file() or is_kit(own)):
                 raise CorrectionError(
-                    "the table was only measured for {known}; {title} needs a layout of its own",
-                    *(load(options.settings.game.name).title, game.title),
+                    "the table was only measured for {known}; "
+                    "to play {title}, stop the referee and type `./run start {name}`",
+                    *(load(options.settings.game.name).title, game.title, game.name),
                 )
             _layout(other.settings.table, game, settings)
         except ConfigError as error:

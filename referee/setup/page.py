@@ -760,7 +760,13 @@ class _Pages:
         inspection = await run_in_threadpool(self._set_up.inspect, again=False) if step.shows_picture else Inspection()
         opened = getattr(request.app.state, "opened", None)
         encrypted = "" if opened is None else opened.encrypted
-        return {"step": step, "inspection": inspection, "state": _token(state), "encrypted": encrypted}
+        return {
+            "step": step,
+            "inspection": inspection,
+            "state": _token(state),
+            "encrypted": encrypted,
+            "is_encrypted": request.url.scheme == "https",
+        }
 
     async def _seen(self, request: Request) -> Response:
         """Return what changes while the step is the same: what the newest picture shows, or how far the work is."""

@@ -45,6 +45,7 @@ class TableParts:
 
     def __init__(self, port: TablePort, history: History, telling: Callable[[str], Say]) -> None:
         self._game = port.game
+        self._camera = None if port.phone is None else port.phone.camera
         self._history = history
         self._telling = telling
         self._reading = asyncio.Lock()
@@ -90,6 +91,8 @@ class TableParts:
             "session": session,
             "may_play": session.role >= Role.PLAY,
             "may_own": session.role >= Role.OWN,
+            "may_film": self._camera is not None and session.films,
+            "camera": self._camera,
             "here": "/",
             "kinds": kind_names(language),
             "asking": ASKING,

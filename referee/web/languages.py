@@ -82,11 +82,13 @@ def templates(language: str) -> Environment:
 class Site:
     """What the pages of one application share: the template around each, each language's templates, and its words.
 
-    A device may ask for one of the roles ``lesser`` than the one its code allows.
+    A device may ask for one of the roles ``lesser`` than the one its code allows. With ``films``, a phone is the
+    camera.
     """
 
     frame: str = "base.html"
     templates: Callable[[str], Environment] = templates
     lesser: tuple[Role, ...] = (Role.PLAY, Role.LOOK)
+    films: bool = False
     telling: Callable[[str], Say] = sentences
     """Returns the function that translates a sentence into a language; a table's also puts the players' names in."""

@@ -106,7 +106,7 @@ def create_app(port: TablePort, access: Access) -> Starlette:
         ],
         access,
         {} if camera is None else UPLOADS,
-        Site(telling=telling),
+        Site(films=camera is not None, telling=telling),
     )
 
 

@@ -71,7 +71,6 @@ class Pages:
         gettext = translations(language).gettext
         session: PageSession = request.state.session
         words = await run_in_threadpool(self._services.parts.words, self._document(request), language, session)
-        words |= {"films": session.films and self._services.port.phone is not None}
         words |= {"legend": [(EDGES[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]}
         return self._render(request, "table", words)
 
@@ -202,6 +201,7 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
                 "session": session,
                 "may_play": session.role >= Role.PLAY,
                 "may_own": session.role >= Role.OWN,
+                "may_film": site.films and session.films,
                 "said": unquote(request.cookies.get(_SAID, "")),
                 "kinds": kind_names(language),
                 "quiet": (page_options(request).quiet_hours or "").partition("-"),

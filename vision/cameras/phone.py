@@ -111,6 +111,17 @@ class PhoneCamera(Camera):
             self._newest = self._heard_s = None
         self._waiting.wake()
 
+    @property
+    def takes_photos(self) -> bool:
+        """Whether photos come, and no film."""
+        return self._takes_photos
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether neither a film nor photos come."""
+        heard_s = self._heard_s
+        return not self._takes_photos and (heard_s is None or self._clock() - heard_s >= SILENT_S)
+
     def _next_sequence(self) -> int:
         self._sequence += 1
         return self._sequence
@@ -129,7 +140,7 @@ class PhoneCamera(Camera):
             if photo is not None:
                 return photo
             if letter is None or now_s - letter.taken_s > OLDEST_S:
-                if self._takes_photos or (self._heard_s is not None and now_s - self._heard_s < SILENT_S):
+                if not self.is_silent:
                     raise NothingNewError("{name}: no new picture", self.name)
                 raise FrameTimeoutError("no picture comes from a phone; open /camera on it, and keep that page open")
             sequence = self._next_sequence()

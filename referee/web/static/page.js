@@ -20,6 +20,8 @@ import { fillWall, foldMenu } from "./wall.js";
 const view = document.body.classList[0];
 
 document.documentElement.classList.add("scripted");
+// The camera's page shows the table below its own picture.
+if (self !== top) document.documentElement.classList.add("framed");
 keepSettings();
 keepFocus();
 sendCommands();

@@ -269,6 +269,32 @@ def test_the_owner_stops_the_camera_or_gives_it_to_the_one_that_asks(app: Any) -
     assert second.send(jpeg(), "begin").json()["films"]
 
 
+def test_only_a_device_that_may_film_is_led_to_the_camera(port: TablePort, app: Any) -> None:
+    menu, film, photo = 'href="/camera">\n<svg', "Film with this phone", "Take a photo"
+    port.snapshots(snapshot_of(port.game, trouble="No phone sends its picture."))
+    owner, player = Phone(app, CODES[Role.OWN]), Phone(app, CODES[Role.PLAY])
+    shown = owner.client.get("/").text
+    assert (menu in shown, film in shown, photo in shown) == (True, True, False)
+    shown = player.client.get("/").text
+    assert (menu in shown, film in shown) == (False, False)
+    player.pair(CAMERA_CODE)
+    shown = player.client.get("/").text
+    assert (menu in shown, film in shown) == (True, True)
+    phone_of(port).camera.photograph(jpeg())
+    port.snapshots(snapshot_of(port.game))
+    shown = owner.client.get("/").text
+    assert (menu in shown, film in shown, photo in shown) == (True, False, True)
+    owner.send(jpeg())
+    port.snapshots(snapshot_of(port.game, trouble="The disk is full."))
+    shown = owner.client.get("/").text
+    assert (film in shown, photo in shown) == (False, False)
+
+
+def test_without_a_phone_as_the_camera_none_is_led_there(access: Any) -> None:
+    owner = Phone(create_app(port_of(phone=None), access), CODES[Role.OWN])
+    assert 'href="/camera"' not in owner.client.get("/").text
+
+
 def test_a_phone_that_fell_silent_is_not_asked() -> None:
     now_s = [0.0]
     desk = Desk(lambda: now_s[0])

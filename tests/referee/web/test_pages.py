@@ -232,7 +232,7 @@ def test_a_device_is_offered_only_pages_that_it_may_use() -> None:
         assert all(client.get(path, headers=HTML).status_code != 403 for path in offered[role])
     assert offered[Role.LOOK] == ["/", "/history", "/games", "/?view=wall"]
     assert set(offered[Role.PLAY]) - set(offered[Role.LOOK]) == {"/correct", "/enter"}
-    assert set(offered[Role.OWN]) - set(offered[Role.PLAY]) == {"/new", "/owner"}
+    assert set(offered[Role.OWN]) - set(offered[Role.PLAY]) == {"/new", "/owner", "/camera"}
 
 
 def test_a_large_screen_that_may_only_look_shows_only_the_table() -> None:

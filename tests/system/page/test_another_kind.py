@@ -116,7 +116,8 @@ def test_a_measured_table_is_that_of_its_game(watching: tuple[str, ...], tmp_pat
         lacking = phone.locator(".games div.card")
         expect(lacking).to_have_count(3)
         expect(lacking.first).to_contain_text(
-            "The table was only measured for Diaballik; Blokus Dice Game needs a layout of its own."
+            "The table was only measured for Diaballik; to play Blokus Dice Game, stop the referee and type "
+            "`./run start blokus-dice`."
         )
 
 

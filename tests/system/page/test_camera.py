@@ -94,6 +94,28 @@ def test_what_keeps_a_phone_from_filming_is_said(referee: Refereed, phones: Phon
     expect(trouble).to_be_hidden()
 
 
+def test_a_phone_that_was_closed_finds_the_way_back_to_filming(referee: Refereed, phones: Phones) -> None:
+    phone = phones.new(viewport={"width": 360, "height": 740})
+    open_despite_the_warning(phone, f"{referee.encrypted}/pair")
+    pair(phone, referee.own_code, "Ann's phone")
+    phone.get_by_role("link", name="Film with this phone").click()
+    phone.wait_for_url("**/camera")
+    phone.get_by_role("button", name="Be the camera").click()
+    table = phone.frame_locator("#beside")
+    expect(table.locator("#next")).to_be_visible()
+    expect(table.locator("#offer .trouble")).to_have_count(0)
+    table.locator(".menu summary").click()
+    expect(table.get_by_role("link", name="Owner", exact=True)).to_be_visible()
+    # to open it there would end the film
+    expect(table.get_by_role("link", name="Camera", exact=True)).to_be_hidden()
+    phone.goto(f"{referee.encrypted}/")
+    expect(phone.locator("#offer")).to_contain_text("No phone sends its picture")
+    expect(phone.get_by_role("link", name="Film with this phone")).to_be_visible()
+    phone.locator(".menu summary").click()
+    phone.get_by_role("link", name="Camera", exact=True).click()
+    phone.wait_for_url("**/camera")
+
+
 ASLEEP = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));

@@ -113,7 +113,12 @@ ARGUMENTS = ("start", "--page-address", "127.0.0.1")
 
 def choose_and_print(person: Person, address: str, folder: Path) -> None:
     """Pair the phone, choose the game, and print it."""
+    code = person.page.get_by_label("Code", exact=True)
+    person.page.goto(f"{address}/pair")
+    expect(code).to_have_value("")
+    # scanned again in the same tab
     person.page.goto(f"{address}/pair#code={code_in(folder)}")
+    expect(code).to_have_value(code_in(folder))
     person.taps += 1
     person.tap("Pair")
     person.asked("Which game do you want to play?")
@@ -135,6 +140,8 @@ def film_until_the_first_verdict(person: Person) -> None:
     person.asked("Is the whole table in the picture?")
     expect(phone.locator("#seen .fault")).to_contain_text("no picture comes from a phone")
     expect(phone.locator("#answer")).to_be_hidden()
+    expect(phone.locator(".phone")).to_contain_text("The phone warns once")
+    expect(phone.locator(".phone")).to_contain_text("Tap Advanced, then Proceed (Android)")
     person.tap("Film with this phone")
     phone.locator("#details-button").click()
     phone.locator("#proceed-link").click()
