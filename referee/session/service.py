@@ -659,7 +659,7 @@ def without_camera(
 RETRY_S = 1.0
 """How long, in seconds, to wait before a camera that failed is read again."""
 TICK_S = 0.2
-"""Seconds between black frames."""
+"""Seconds between looks at a camera that is away, so between black frames, and the longest that a press waits then."""
 _READ_TIMEOUT_S = 2.0
 """How long to wait for a frame, in seconds, before commands are looked at again."""
 
@@ -720,7 +720,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         ports.alive()
         carry_out_commands(service, ports.commands)
         try:
-            frame = camera.read(TICK_S if is_away and black else _READ_TIMEOUT_S)
+            frame = camera.read(TICK_S if is_away else _READ_TIMEOUT_S)
         except EndOfFramesError as error:
             ports.on_verdicts(None, service.finish())
             carry_out_commands(service, ports.commands)

@@ -364,8 +364,10 @@ class ScriptedCamera:
 
     def __init__(self, script: Sequence[Exception | Frame]) -> None:
         self._script = list(script)
+        self.timeouts_s: list[float] = []
 
     def read(self, timeout_s: float) -> Frame:
+        self.timeouts_s.append(timeout_s)
         following = self._script.pop(0) if self._script else EndOfFramesError("over")
         if isinstance(following, Exception):
             raise following
@@ -406,6 +408,17 @@ def test_the_loop_survives_a_disconnected_camera(table: Any, start: Any, make_re
     assert on.said[-1] == "The camera is back."
     assert len(waits) == 2
     assert on.service.reading is not None
+
+
+def test_a_press_waits_little_for_a_camera_that_is_away(table: Any, start: Any, make_reading: Any) -> None:
+    on = table()
+    on.service.start()
+    on.reader.following = make_reading(start)
+    silent = FrameTimeoutError("no phone sends its picture")
+    camera = ScriptedCamera([silent, silent, on.frame()])
+    run(on.service, camera, LoopPorts(lambda seconds: pytest.fail("it waited"), commands()))
+    usual, away, back, after = camera.timeouts_s
+    assert away == back < usual == after
 
 
 def test_a_folder_without_a_new_picture_is_no_trouble(table: Any, start: Any, make_reading: Any) -> None:
