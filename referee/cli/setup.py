@@ -99,8 +99,7 @@ def setup_command(
     kept = None if is_new else Progress.load(folder, game_name)
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
-        if (folder / FILE_NAME).is_file():
-            cli.confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
+        _confirm_replacing(folder)
         kept = Progress(folder, game_name or _pick_game())
     if options is not None:
         environment = context.environment
@@ -179,7 +178,12 @@ def start_command(
         return _on_page(kept, own.parent, paper, None, options, environment, tonight=True)
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "tables"
     _check_folder(folder)
-    begun = sorted(folder.glob(f"{game or '*'}/{PROGRESS_FILE}"), key=lambda file: file.stat().st_mtime)
+    played = _open_game(folder, environment)
+    # The open game's own table comes before the newest one.
+    begun = sorted(
+        folder.glob(f"{game or '*'}/{PROGRESS_FILE}"),
+        key=lambda file: (file.parent.name == played, file.stat().st_mtime),
+    )
     kept = None if is_new or not begun else Progress.load(begun[-1].parent, begun[-1].parent.name)
     if kept is not None and kept.has_done(steps_of(registry.load(kept.game), tonight=True)):
         played = _open_game(kept.folder, environment)
@@ -188,6 +192,7 @@ def start_command(
     if kept is None and game is not None:
         kept = Progress(folder / game, game)
         _check_folder(kept.folder)
+        _confirm_replacing(kept.folder)
     return _on_page(kept, folder, paper, None, options, environment, is_new=is_new, tonight=True, by_game=True)
 
 
@@ -205,6 +210,12 @@ def _open_game(folder: Path, environment: Mapping[str, str]) -> str | None:
     with read_journal(path) as journal:
         goes_on = open_game(journal)
     return None if goes_on is None else goes_on[0]
+
+
+def _confirm_replacing(folder: Path) -> None:
+    """Ask whether to replace the folder's settings, if it has any."""
+    if (folder / FILE_NAME).is_file():
+        cli.confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
 
 
 def _check_folder(folder: Path) -> None:

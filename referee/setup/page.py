@@ -618,7 +618,7 @@ class SetUpPage:
             folder /= name
             folder.mkdir(parents=True, exist_ok=True)
         kept = None if self._is_new else Progress.load(folder, name)
-        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW and not self._environment.by_game:
+        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
             self._to_confirm = name
             return
         self._is_new = False

@@ -106,6 +106,30 @@ def test_an_open_game_is_refereed_at_once(run: Run, tmp_path: Path, begun: Begun
     assert begun.shown[1:] == [("blockade", TABLES), ("", TABLES)]
 
 
+def test_the_open_game_goes_on_at_its_own_table_not_at_the_newest(run: Run, tmp_path: Path, begun: Begun) -> None:
+    for age_s, game in ((60, "diaballik"), (30, "blockade")):
+        folder = tmp_path / TABLES / game
+        folder.mkdir(parents=True)
+        Progress(folder, game, ALL).keep({"game.name": game, **CAMERA})
+        os.utime(folder / "setup.json", (NOW_S - age_s,) * 2)
+    assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
+    run("start")
+    assert begun.watched == [f"{TABLES}/diaballik/referee.toml"]
+
+
+def test_settings_that_a_person_wrote_for_a_game_are_replaced_only_if_confirmed(
+    run: Run, tmp_path: Path, begun: Begun
+) -> None:
+    own = tmp_path / TABLES / "diaballik" / "referee.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[game]\nname = "diaballik"\n')
+    asked = run("start", "diaballik", input="n\n")
+    assert "is there already. Replace it?" in asked.output
+    assert begun.shown == []
+    assert run("start", "diaballik", input="y\n").exit_code == 0
+    assert begun.shown == [("diaballik", TABLES)]
+
+
 def test_broken_settings_and_unknown_games_are_named(run: Run, tmp_path: Path) -> None:
     assert "chess" in run("start", "chess").output
     (tmp_path / "referee.toml").write_text("[game\n")
@@ -157,6 +181,19 @@ def test_each_game_has_a_folder_and_another_one_replaces_nothing(page: SetUpPage
     page.back("kit")
     choose(page, "diaballik")
     assert [state for *_, state in page.view().steps][:2] == [StepState.NOW, StepState.AHEAD]
+
+
+def test_the_page_asks_before_it_replaces_settings_that_a_person_wrote(page: SetUpPage, tmp_path: Path) -> None:
+    own = tmp_path / "tables" / "diaballik" / "referee.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[game]\nname = "diaballik"\n')
+    choose(page, "diaballik")
+    assert page.view().screen.asks == "Replace what is set up here?"
+    page.answer("game", ["1"])
+    assert page.view().screen.asks == "Which game do you set up?"
+    choose(page, "diaballik")
+    page.answer("game", ["0"])
+    assert page.view().name == "kit"
 
 
 def test_a_kit_is_printed_or_an_own_board_measured(page: SetUpPage) -> None:
