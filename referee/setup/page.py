@@ -238,8 +238,8 @@ class SetUpPage:
         try:
             return replace(view, screen=replace(view.screen, corners=view.screen.guess()))
         except FAULTS as error:
-            step = next(each for each in self._running.steps if each.name == view.name)
-            return replace(view, findings=(*view.findings, fault_of(step, error)))
+            shown = next(each for each in self._running.steps if each.name == view.name)
+            return replace(view, findings=(*view.findings, fault_of(shown, error)))
 
     def _view(self, step: str, given: Sequence[str]) -> StepView:
         with self._lock:

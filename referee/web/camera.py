@@ -1,7 +1,7 @@
 """A phone as the camera: its page, and what it sends from there, a film or photos.
 
 To be the camera is a power of its own: it sends pictures of the table, and is told what the referee sees in them, and
-nothing else. One phone films at a time; another one has to ask. Nothing that it sends is kept.
+nothing else. One phone films at a time; another one has to ask. No film is kept.
 """
 
 import asyncio

@@ -71,7 +71,8 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
     table = table_of(tmp_path, frame)
     own = screen_of(TABLE_STEP.forms(table), ["0", "1", f"{setting.layout.board.cell_mm:g}", "10", "0"])
     # The first proposal comes from the markers at their usual positions, so it is close.
-    assert np.abs(np.asarray([point for _, point in own.corners]) - corners_px(setting)).max() < 12
+    assert own.guess is not None
+    assert np.abs(np.asarray([point for _, point in own.guess()]) - corners_px(setting)).max() < 12
     board = setting.layout.board
     typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
     outcome = check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")

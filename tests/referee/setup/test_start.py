@@ -190,7 +190,7 @@ def test_the_page_asks_before_it_replaces_settings_that_a_person_wrote(page: Set
     choose(page, "diaballik")
     assert page.view().screen.asks == "Replace what is set up here?"
     page.answer("game", ["1"])
-    assert page.view().screen.asks == "Which game do you set up?"
+    assert page.view().screen.asks == "Which game do you want to play?"
     choose(page, "diaballik")
     page.answer("game", ["0"])
     assert page.view().name == "kit"

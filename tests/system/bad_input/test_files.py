@@ -228,7 +228,11 @@ def test_pictures_of_another_size_than_the_calibration_s_are_measured_by_themsel
 @pytest.mark.parametrize(
     ("focal", "distortion", "message"),
     [
-        (1.25, 0.03, "pixels off on average; check that the calibration attic is this camera's"),
+        (
+            1.25,
+            0.03,
+            "the calibration attic is this camera's, with its focus unchanged",
+        ),
         (0.7, -0.25, "table not located: markers 0, 1, 2 and 3 of 0-3 were seen, but"),
     ],
 )

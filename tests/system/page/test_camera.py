@@ -100,7 +100,7 @@ def test_a_phone_that_was_closed_finds_the_way_back_to_filming(referee: Refereed
     pair(phone, referee.own_code, "Ann's phone")
     phone.get_by_role("link", name="Film with this phone").click()
     phone.wait_for_url("**/camera")
-    phone.get_by_role("button", name="Be the camera").click()
+    phone.get_by_role("button", name="Start filming").click()
     table = phone.frame_locator("#beside")
     expect(table.locator("#next")).to_be_visible()
     expect(table.locator("#offer .trouble")).to_have_count(0)
