@@ -90,7 +90,7 @@ def setup_command(
     options = cli.chosen_page(page, page_port, page_address)
     camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
-    _check_folder(folder)
+    _check_folder(folder, Phrase("give another folder by --folder"))
     # Here, because help and usage errors are shown faster without the camera.
     from referee.setup.picture_checks import SharedCamera, found_cameras
     from referee.setup.steps import Progress, SetUpRun, steps_of
@@ -177,7 +177,8 @@ def start_command(
             return _watch(own, options)
         return _on_page(kept, own.parent, paper, None, options, environment, tonight=True)
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "tables"
-    _check_folder(folder)
+    remedy = Phrase("allow it, or name another folder in $XDG_DATA_HOME")
+    _check_folder(folder, remedy)
     played = _open_game(folder, environment)
     # The open game's own table comes before the newest one.
     begun = sorted(
@@ -191,7 +192,7 @@ def start_command(
             return _watch(kept.folder / FILE_NAME, options)
     if kept is None and game is not None:
         kept = Progress(folder / game, game)
-        _check_folder(kept.folder)
+        _check_folder(kept.folder, remedy)
         _confirm_replacing(kept.folder)
     return _on_page(kept, folder, paper, None, options, environment, is_new=is_new, tonight=True, by_game=True)
 
@@ -218,21 +219,15 @@ def _confirm_replacing(folder: Path) -> None:
         cli.confirm(Phrase("{file} is there already. Replace it?", folder / FILE_NAME))
 
 
-def _check_folder(folder: Path) -> None:
-    """Make the folder if it is missing; raises BadParameter if nothing can be written there."""
+def _check_folder(folder: Path, remedy: str) -> None:
+    """Make the folder if it is missing; raises BadParameter, with the remedy, if nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise click.BadParameter(
-            cli.spoken(
-                Phrase(
-                    "nothing can be written in {folder} ({error}); give another folder by --folder",
-                    *(folder, error.strerror),
-                )
-            )
-        ) from error
+        said = Phrase("nothing can be written in {folder} ({error})", folder, error.strerror)
+        raise click.BadParameter(cli.spoken(joined((said, remedy), "; "))) from error
 
 
 def page_key(environment: Mapping[str, str], folder: Path) -> Path:
@@ -291,6 +286,9 @@ def _on_page(
                 lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
             )
 
+        def open_game(table: Path) -> str | None:
+            return _open_game(table, environment) if by_game else None
+
         surroundings = SetUpEnvironment(
             folder,
             shared_camera,
@@ -304,6 +302,7 @@ def _on_page(
             phone=phone,
             tonight=tonight,
             by_game=by_game,
+            open_game=open_game,
         )
         setting_up = SetUpPage(surroundings, kept, camera, is_new=is_new)
         while True:
@@ -314,7 +313,7 @@ def _on_page(
             shared_camera.close()
             started.clear()
             try:
-                more = ["--new"] if by_game and _open_game(setting_up.folder, environment) != setting_up.game else []
+                more = ["--new"] if by_game and open_game(setting_up.folder) != setting_up.game else []
                 return _watch(setting_up.folder / FILE_NAME, options, *more)
             except click.ClickException as error:
                 reason = error.format_message()

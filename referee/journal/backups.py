@@ -193,7 +193,7 @@ def _check(connection: sqlite3.Connection) -> None:
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok" or version == 0:
         raise errors.JournalUnreadableError(
-            "it is damaged or empty ({said}): keep a copy, and give another --journal", said
+            "it is damaged or empty ({said}): move it elsewhere, or give another --journal", said
         )
 
 

@@ -116,7 +116,7 @@ def version_of(connection: sqlite3.Connection) -> int:
         return 0
     raise errors.JournalUnreadableError(
         "it is a database of another application (id {application_id}); expected a referee's "
-        "journal. Give another path to --journal",
+        "journal. Move it elsewhere, or give another --journal",
         f"{application_id:#x}",
     )
 
@@ -219,7 +219,7 @@ def _translate(error: sqlite3.Error, path: Path) -> errors.JournalError:
         )
     if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return errors.JournalUnreadableError(
-            "{path} is not a journal or is damaged ({error}): keep a copy, and give another --journal", path, error
+            "{path} is not a journal or is damaged ({error}): move it elsewhere, or give another --journal", path, error
         )
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return errors.JournalBusyError(
@@ -243,7 +243,7 @@ def journal_faults(path: Path) -> Iterator[None]:
         raise _translate(error, path) from error
     except UnicodeDecodeError as error:
         raise errors.JournalUnreadableError(
-            "{path} is damaged (a text in it is not UTF-8): keep a copy, and give another --journal", path
+            "{path} is damaged (a text in it is not UTF-8): move it elsewhere, or give another --journal", path
         ) from error
     except (errors.JournalNewerError, errors.JournalUnreadableError) as error:
         if str(path) in str(error):

@@ -196,7 +196,7 @@ class Journal(JournalReader):
             if number > LAST_NUMBER:
                 raise errors.JournalUnreadableError(
                     "the journal {path} is damaged: it has an event {last}, which no referee numbers so high. "
-                    "Keep a copy, and give another --journal",
+                    "Move it elsewhere, or give another --journal",
                     self.path,
                     self._last,
                 )

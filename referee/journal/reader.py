@@ -188,7 +188,7 @@ class JournalReader(Closeable):
             finding = self._value("PRAGMA quick_check(1)")
             if finding != "ok":
                 raise JournalUnreadableError(
-                    "it is damaged ({finding}): keep a copy, and give another --journal", finding
+                    "it is damaged ({finding}): move it elsewhere, or give another --journal", finding
                 )
 
 
@@ -263,8 +263,8 @@ def check_beginning(path: Path, version: int) -> None:
         raise JournalUnreadableError(
             either(
                 size == 1,
-                "it is a file of 1 byte, no journal. Give another --journal",
-                "it is a file of {size} bytes, no journal. Give another --journal",
+                "it is a file of 1 byte, no journal. Move it elsewhere, or give another --journal",
+                "it is a file of {size} bytes, no journal. Move it elsewhere, or give another --journal",
                 size=size,
             )
         )

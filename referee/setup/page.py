@@ -126,6 +126,7 @@ class PageDialogue:
 
 _PHOTO_FILE = "photo.png"
 _GAME = "game"
+_THE_GAME = Phrase("The game")
 _CAMERA = "camera"
 _ANEW = "anew"
 _MAPS = ("light-map", "switch-map")
@@ -139,7 +140,8 @@ class SetUpEnvironment:
     ``variables`` are the environment variables, ``working_folder`` is where the person types commands. ``cameras``
     lists those that are plugged in. ``start`` has the referee started once this page is closed. An answer that is
     checked for longer than ``patience_s`` is shown at work. ``phone`` shows what it films. With ``tonight``, only what
-    a game needs is asked for; with ``by_game``, each game has a folder of its own in the ``folder``.
+    a game needs is asked for; with ``by_game``, each game has a folder of its own in the ``folder``. ``open_game``
+    names the game that goes on in the journal of a table's folder.
     """
 
     folder: Path
@@ -156,6 +158,7 @@ class SetUpEnvironment:
     phone: PhonePort | None = None
     tonight: bool = False
     by_game: bool = False
+    open_game: Callable[[Path], str | None] = lambda _: None
 
 
 @dataclass
@@ -616,16 +619,21 @@ class SetUpPage:
         folder = self._environment.folder
         if self._environment.by_game:
             folder /= name
-            folder.mkdir(parents=True, exist_ok=True)
-        kept = None if self._is_new else Progress.load(folder, name)
-        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
-            self._to_confirm = name
+        try:
+            kept = None if self._is_new else Progress.load(folder, name)
+            if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
+                self._to_confirm = name
+                return
+            kept = kept or Progress(folder, name)
+            if self._environment.by_game:
+                folder.mkdir(parents=True, exist_ok=True)
+                # What was chosen last goes on after a restart.
+                kept.keep(kept.values)
+        except FAULTS as error:
+            self._shown.findings = (Finding.fault(_THE_GAME, str(error)),)
             return
         self._is_new = False
-        self._run = self._new_run(kept or Progress(folder, name))
-        if self._environment.by_game:
-            # What was chosen last goes on after a restart.
-            self._running.kept.keep(self._running.kept.values)
+        self._run = self._new_run(kept)
 
     def _game_forms(self) -> tuple[table_setup.AnswerForm, ...]:
         if not self._to_confirm:
@@ -643,7 +651,7 @@ class SetUpPage:
             asks = Phrase("Replace what is set up here?")
             told = Phrase("This folder has the settings of another game, or of an earlier set-up.")
         screen = screen_of(self._game_forms(), (), asks)
-        return StepView(_GAME, Phrase("The game"), (told,), screen, self._shown.findings)
+        return StepView(_GAME, _THE_GAME, (told,), screen, self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, str, table_setup.StepState], ...]:
         run = self._running
@@ -681,6 +689,13 @@ class SetUpPage:
         if ending.is_ready and ending.overriding:
             names = ", ".join(ending.overriding)
             told.append(Phrase("These environment variables override the settings: {names}", names=names))
+        played = self._environment.open_game(run.table.folder) if ending.is_ready else None
+        if played is not None and played != run.table.game.name:
+            ends = Phrase(
+                "This ends the game of {game} that goes on; `./run games resume` brings it back.",
+                game=registry.load(played).title,
+            )
+            told.append(ends)
         return StepView(
             "",
             title,

@@ -16,7 +16,7 @@ from typing import Any
 from common.durable import write_durably
 from common.findings import Finding
 from common.json_files import read_json_object
-from common.phrases import Phrase, plain_reason
+from common.phrases import Phrase, joined, plain_reason
 from engine.api import Game
 from engine.errors import EngineError
 from engine.options import read_options
@@ -392,6 +392,7 @@ _TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_
 
 
 PROGRESS_FILE = "setup.json"
+_DELETE = Phrase("delete it, and the steps start again")
 
 
 @dataclass
@@ -416,9 +417,20 @@ class Progress:
         """
         if not (folder / PROGRESS_FILE).is_file():
             return None
-        kept = read_json_object(folder / PROGRESS_FILE, "what setup kept", ConfigError)
+        file = folder / PROGRESS_FILE
+        try:
+            kept = read_json_object(file, "what setup kept", ConfigError)
+        except ConfigError as error:
+            raise ConfigError(joined((error.args[0], _DELETE), "; ")) from error
         if "game" not in kept or game not in (None, kept["game"]):
             return None
+        done, skipped = (kept.get(key, []) for key in ("done", "skipped"))
+        if not all(
+            isinstance(names, list) and all(isinstance(name, str) for name in names) for names in (done, skipped)
+        ):
+            raise ConfigError(
+                joined((Phrase("what setup kept {file} has no lists of steps", file=file), _DELETE), "; ")
+            )
         values: dict[str, Any] = {}
         if (folder / FILE_NAME).is_file():
             sections, _ = read_file(folder / FILE_NAME)
@@ -430,7 +442,6 @@ class Progress:
             }
         if values.get("game.name", kept["game"]) != kept["game"]:
             return None
-        done, skipped = ([str(name) for name in kept.get(key, ())] for key in ("done", "skipped"))
         return cls(folder, str(kept["game"]), done, values, skipped)
 
     def has_done(self, steps: Sequence[SetupStep]) -> bool:

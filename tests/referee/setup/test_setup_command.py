@@ -313,6 +313,9 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_the_first_question(
     assert said.exit_code == 2
     assert f"nothing can be written in {tmp_path} (Read-only file system); give another folder" in said.stderr
     assert "Which game" not in said.output
+    said = run("start")
+    assert said.exit_code == 2
+    assert "(Read-only file system); allow it, or name another folder in $XDG_DATA_HOME" in said.stderr
 
 
 def test_the_cameras_that_are_plugged_in_are_listed() -> None:

@@ -1,5 +1,6 @@
 """``start``: what it goes on with, and the few steps that it asks for."""
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -128,6 +129,31 @@ def test_settings_that_a_person_wrote_for_a_game_are_replaced_only_if_confirmed(
     assert begun.shown == []
     assert run("start", "diaballik", input="y\n").exit_code == 0
     assert begun.shown == [("diaballik", TABLES)]
+
+
+@pytest.mark.parametrize(
+    "damage", ['{"ga', "[]", "", *(f'{{"game":"diaballik",{lists}}}' for lists in ('"done":5', '"skipped":[7]'))]
+)
+def test_kept_steps_that_are_damaged_can_be_deleted(run: Run, tmp_path: Path, begun: Begun, damage: str) -> None:
+    kept = tmp_path / TABLES / "diaballik" / "setup.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(damage)
+    said = run("start")
+    assert str(kept) in said.stderr
+    assert said.stderr.endswith("; delete it, and the steps start again\n")
+    kept.unlink()
+    run("start")
+    assert begun.shown == [("", TABLES)]
+
+
+def test_a_journal_that_is_damaged_can_be_moved(run: Run, tmp_path: Path, begun: Begun) -> None:
+    assert run("new", "diaballik").exit_code == 0
+    journal = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
+    journal.write_bytes(b"?" * 5000)
+    assert "move it elsewhere" in run("start").stderr
+    journal.rename(tmp_path / "elsewhere")
+    run("start")
+    assert begun.shown == [("", TABLES)]
 
 
 def test_broken_settings_and_unknown_games_are_named(run: Run, tmp_path: Path) -> None:
@@ -297,6 +323,57 @@ def test_after_a_restart_the_phones_page_still_is_the_camera(page: SetUpPage, ph
     phone.camera.put(picture(90))
     assert page.view("camera", [SPEC]).is_phones
     assert page.inspect(again=True).picture is not None
+
+
+def test_a_game_that_cannot_be_kept_is_not_chosen(page: SetUpPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(Progress, "keep", fail)
+    choose(page, "diaballik")
+    view = page.view()
+    assert (view.name, "no room" in view.findings[0].message) == ("game", True)
+    monkeypatch.undo()
+    choose(page, "diaballik")
+    assert page.view().name == "kit"
+
+
+def test_kept_steps_of_another_game_that_are_damaged_are_named_on_the_page(page: SetUpPage, tmp_path: Path) -> None:
+    kept = tmp_path / "tables" / "diaballik" / "setup.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{")
+    choose(page, "diaballik")
+    view = page.view()
+    assert (view.name, "delete it" in view.findings[0].message) == ("game", True)
+
+
+@pytest.mark.parametrize("name", ["~nosuchuser/x", "a\0b"])
+def test_a_camera_that_cannot_be_is_not_kept(page: SetUpPage, name: str) -> None:
+    choose(page, "diaballik")
+    page.answer("kit", ["0"])
+    page.skip("print")
+    assert page.answer("camera", ["0", name]) == ()
+    view = page.view()
+    assert "can't be the name of a file" in view.findings[0].message
+    assert len(view.screen.options) == 2
+    assert page.snapshot(SPEC) is None
+    assert page.answer("camera", [SPEC]) == [SPEC]
+
+
+def test_the_end_names_the_open_game_that_starting_ends(page: SetUpPage, tmp_path: Path) -> None:
+    played = ["diaballik"]
+    page._environment.open_game = lambda _: played[0]
+    for game in ("diaballik", "blockade"):
+        folder = tmp_path / "tables" / game
+        folder.mkdir(parents=True)
+        Progress(folder, game, ALL).keep({"game.name": game, **CAMERA})
+    ends = "This ends the game of Diaballik that goes on; `./run games resume` brings it back."
+    choose(page, "diaballik")
+    assert ends not in page.view().instructions
+    page.go("", "game")
+    choose(page, "blockade")
+    assert page.view().may_start
+    assert ends in page.view().instructions
 
 
 def test_when_all_is_done_another_game_can_be_chosen(page: SetUpPage) -> None:
