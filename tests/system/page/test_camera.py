@@ -109,7 +109,7 @@ def test_a_phone_that_was_closed_finds_the_way_back_to_filming(referee: Refereed
     # to open it there would end the film
     expect(table.get_by_role("link", name="Camera", exact=True)).to_be_hidden()
     phone.goto(f"{referee.encrypted}/")
-    expect(phone.locator("#offer")).to_contain_text("No phone sends its picture")
+    expect(phone.locator("#offer")).to_contain_text("No picture comes from a phone")
     expect(phone.get_by_role("link", name="Film with this phone")).to_be_visible()
     phone.locator(".menu summary").click()
     phone.get_by_role("link", name="Camera", exact=True).click()
