@@ -52,8 +52,11 @@ _INSET = 0.2
 
 
 def _instructions(table: TableSetup) -> tuple[str, ...]:
-    if table.uses_kit:
-        return (Phrase("Lay the game out as the first page of the kit shows, the board still empty."),)
+    if table.uses_kit and table.has_board:
+        return (
+            Phrase("Lay the joined board flat, all of it in the picture."),
+            Phrase("Leave it empty for now; the pieces come later."),
+        )
     if not table.has_board:
         return (Phrase("Lay the sheets under the camera, side by side, all the same way up."),)
     return (

@@ -637,7 +637,10 @@ class SetUpPage:
 
     def _game_forms(self) -> tuple[table_setup.AnswerForm, ...]:
         if not self._to_confirm:
-            return tuple(table_setup.AnswerForm(registry.load(name).title, answer=name) for name in registry.games())
+            games = map(registry.load, registry.games())
+            return tuple(
+                table_setup.AnswerForm(each.title, answer=each.name, words=_number_of_players(each)) for each in games
+            )
         title = registry.load(self._to_confirm).title
         anew = Phrase("Replace the settings, for {game}", game=title)
         return (
@@ -707,6 +710,13 @@ class SetUpPage:
             may_start=ending.is_ready,
             other_games=self._environment.by_game,
         )
+
+
+def _number_of_players(game: Game[Any, Any]) -> str:
+    counts = next((each.choices for each in game.options if each.name == "players"), (len(game.players),))
+    if len(counts) == 1:
+        return Phrase("{count} players", count=counts[0])
+    return Phrase("{least} to {most} players", least=counts[0], most=counts[-1])
 
 
 _MOST_CHARACTERS = 2000

@@ -16,7 +16,12 @@ RULER_MM = 100.0
 RULER_OFF_MM = 0.5
 """The largest error of the printed ruler, in mm. A marker 175 mm from the centre is then off by less than 1 mm."""
 
-BOARD_FILE, MARKERS_FILE, SHEETS_FILE, KIT_FILE = "board.pdf", "markers.pdf", "sheets.pdf", "kit.pdf"
+BOARD_FILE, MARKERS_FILE, SHEETS_FILE = "board.pdf", "markers.pdf", "sheets.pdf"
+_KITS = {
+    "a4": ("kit-a4.pdf", Phrase("The paper kit, for A4")),
+    "letter": ("kit-letter.pdf", Phrase("The paper kit, for US Letter")),
+}
+"""The file of each paper, and what it is called."""
 
 
 def _check_kit(table: TableSetup, answer: str) -> StepResult:
@@ -30,7 +35,7 @@ _GAME = Phrase("game")
 
 def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
     if table.uses_kit:
-        return ((KIT_FILE, Phrase("The paper kit")),)
+        return tuple(_KITS[paper] for paper in sorted(_KITS, key=lambda paper: paper != table.paper))
     if not table.has_board:
         return ((SHEETS_FILE, Phrase("The sheets")),)
     return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board"))
@@ -40,7 +45,8 @@ def _print(table: TableSetup) -> tuple[str, ...]:
     layout, title = table.usual_layout, table.game.title
     pages: dict[str, tuple[Page, ...]] = {}
     if table.uses_kit:
-        pages[KIT_FILE] = plan_kit(table.game, kit_for(table.game, table.options), table.paper, table.options)
+        kit = kit_for(table.game, table.options)
+        pages |= {name: plan_kit(table.game, kit, paper, table.options) for paper, (name, _) in _KITS.items()}
         use = _USE_OF_KIT
     elif table.game.printed_sheet is not None:
         printed = table.game.printed_sheet(read_options(table.game.options, table.options))
@@ -56,8 +62,11 @@ def _print(table: TableSetup) -> tuple[str, ...]:
         )
     for name, planned in pages.items():
         write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
+    files = ", ".join(pages)
     return (
-        Phrase("Print these at 100 % (no fit to page): {files}", files=", ".join(pages)),
+        Phrase("Print one of these at 100 % (no fit to page): {files}", files=files)
+        if table.uses_kit
+        else Phrase("Print these at 100 % (no fit to page): {files}", files=files),
         use,
         Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
     )
@@ -108,7 +117,7 @@ _USE_OF_KIT = Phrase("The first page shows what goes where, and how to make it."
 def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
     printing = Phrase("Print at actual size (100 %), not “fit to page”.")
     if table.uses_kit:
-        return printing, _USE_OF_KIT
+        return printing, _USE_OF_KIT, Phrase("You need scissors and glue.")
     own = (Phrase("Print a whole board, or only markers to put round your own."),) if table.has_board else ()
     return printing, *own
 

@@ -35,6 +35,7 @@ from referee.judge.verdict import VerdictKind
 from referee.session.ports import Reader
 from referee.settings.configuration import load, written
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file
+from referee.settings.table_layout import kit_for
 from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
 from referee.setup.printing import KIT_STEP, PRINT_STEP
@@ -96,9 +97,14 @@ def fault_of(step: SetupStep, error: Exception) -> Finding:
     return Finding.fault(step.title, said)
 
 
-def _placing(_: TableSetup) -> tuple[str, ...]:
+def _placing(table: TableSetup) -> tuple[str, ...]:
+    tilts_deg = kit_for(table.game, table.options).tilts_deg if table.uses_kit else None
+    least, most = tilts_deg or (0, 45)
+    webcam = () if any(each.source == SPEC for each in table.found_cameras) else (Phrase("Switch autofocus off."),)
     return (
-        Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
+        Phrase("Put the camera 60 to 90 cm above the table, for example on a shelf or a stack of books beside it."),
+        Phrase("Let it look down, {least}° to {most}° from straight down.", least=least, most=most),
+        *webcam,
         Phrase("Light the table from the side."),
     )
 
@@ -187,7 +193,7 @@ def _check_set_up(table: TableSetup, answer: str) -> StepResult:
     belief, ruling = begin(JudgeContext(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
-        return StepResult((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
+        return StepResult((*_hindrances(table, reading), Finding.fault(_SET_UP, verdict.sentence)))
     remarks: list[str] = []
     for looks in learned[-1:]:
         reader_kind(layout).save(looks, table.folder / LOOKS_FILE)
@@ -243,10 +249,12 @@ def _plain_reader(table: TableSetup) -> Reader:
     return table_reader(table.cameras(table.layout), table.layout, None)
 
 
-def _hindrances(reading: Reading) -> tuple[Finding, ...]:
+def _hindrances(table: TableSetup, reading: Reading) -> tuple[Finding, ...]:
     remedies = {
         HindranceKind.HAND: Phrase("take your hands away from the board"),
-        HindranceKind.OBJECT: Phrase(
+        HindranceKind.OBJECT: Phrase("if nothing lies there, press the paper flat")
+        if table.uses_kit
+        else Phrase(
             "if nothing lies there, compare {file} with the board and measure the table again, above all its height",
             file=SEEN_FILE,
         ),
@@ -313,14 +321,14 @@ def _check_turn(table: TableSetup, answer: str) -> StepResult:
         belief = replace(belief, states=states, states_ignoring_sides=states)
     reading = (table.reader or _plain_reader(table)).read(table.picture())
     if any(each.kind is HindranceKind.HAND for each in reading.hindrances):
-        return StepResult(_hindrances(reading))
+        return StepResult(_hindrances(table, reading))
     _, ruling = judge(JudgeContext(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
     if len(ruling.steps) > 1:
         message = Phrase("two turns were played: {turns}", turns=last.sentence)
         return StepResult((Finding.fault(_TURN, message, Phrase("take the second one back, for this test")),))
     if not ruling.steps and not last.candidates:
-        return StepResult((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))
+        return StepResult((*_hindrances(table, reading), Finding.fault(_TURN, last.sentence)))
     # Several turns may look alike from above. The view is fine all the same; in a game, the referee asks.
     return StepResult((Finding.ok(_TURN, last.sentence),))
 

@@ -72,7 +72,9 @@ def first_page(
             y -= _LINE_MM
         y -= 1.2
     changed = differing_options(game.options, SimpleNamespace(**read_options(game.options, options)))
-    command = _COMMAND.format(game=game.name) + "".join(f" --option {one}" for one in changed)
+    # ``start`` asks for the number of players, and for no other option.
+    begun = _WATCH if any(not one.startswith("players=") for one in changed) else _START
+    command = begun.format(game=game.name) + "".join(f" --option {one}" for one in changed if begun is _WATCH)
     labels.append(Label(MARGIN_MM + 8, y, command, _WORDS_PT, font="Courier-Bold"))
     y = min(y - _LINE_MM, foot - 76) - 4
     labels.append(Label(MARGIN_MM, y, "Instead of paper pieces", _WORDS_PT, font="Helvetica-Bold"))
@@ -92,7 +94,7 @@ def first_page(
     )
 
 
-_COMMAND = "./run watch --game {game} --layout kit"
+_START, _WATCH = "./run start {game}", "./run watch --game {game} --layout kit"
 _COMMON = (
     "Print all {pages} pages at 100 %. The ruler at the foot of each must be 100 mm long.",
     "Matt paper is best, 120 to 200 g. {printer}",
@@ -149,7 +151,7 @@ def _instructions(game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionVa
         set_up += " Each corner has five medium ones on a clear one. Black ones wait at the left."
     if isinstance(pieces, Ink):
         set_up = f"Take {listed(pieces.colours)} felt pens." if pieces.colours else "Each writes with a dark pen."
-    return [*lines, f"{set_up} Go on with ./run start, or start the referee yourself:"]
+    return [*lines, f"{set_up} Then type:"]
 
 
 class _Plan:

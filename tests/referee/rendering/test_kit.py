@@ -293,13 +293,15 @@ def test_lines_to_cut_and_fold_are_seen_in_a_grey_print(game: str) -> None:
         assert all(line.stroke is not None and in_lab(line.stroke)[0] < 10 for line in tabs), "black on white paper"
 
 
-def test_the_first_page_says_the_command_for_as_many_sheets() -> None:
+def test_the_first_page_says_the_command() -> None:
     game = registry.load("number-drop")
-    usual, three = (
-        _words(plan_kit(game, kit_for(game, options), "a4", options)[0]) for options in ({}, {"players": 3})
+    usual, three, solo = (
+        _words(plan_kit(game, kit_for(game, options), "a4", options)[0])
+        for options in ({}, {"players": 3}, {"tiles": "solo_side"})
     )
-    assert "./run watch --game number-drop --layout kit;" in usual
-    assert "./run watch --game number-drop --layout kit --option players=3;" in three
+    assert "./run start number-drop;" in usual
+    assert "./run start number-drop;" in three, "it asks how many play"
+    assert "./run watch --game number-drop --layout kit --option tiles=solo_side;" in solo
 
 
 def test_only_pages_with_nets_speak_of_folding() -> None:

@@ -222,12 +222,21 @@ def test_the_page_asks_before_it_replaces_settings_that_a_person_wrote(page: Set
     assert page.view().name == "kit"
 
 
+def test_each_game_says_how_many_play_and_takes_no_more(page: SetUpPage) -> None:
+    said = {form.button: form.words for _, form in page.view().screen.options}
+    assert (said["Diaballik"], said["Number Drop"]) == ("2 players", "1 to 6 players")
+    choose(page, "number-drop")
+    page.answer("kit", ["0"])
+    page.answer("players", ["0", "99"])
+    assert [found.message for found in page.view().findings] == ["Number Drop is for 1 to 6 players"]
+
+
 def test_a_kit_is_printed_or_an_own_board_measured(page: SetUpPage) -> None:
     choose(page, "deblockle")
     page.answer("kit", ["0"])
     view = page.view()
-    assert [name for name, _ in view.files] == ["kit.pdf"]
-    assert (page.file("kit.pdf") or b"").startswith(b"%PDF")
+    assert [name for name, _ in view.files] == ["kit-a4.pdf", "kit-letter.pdf"]
+    assert all((page.file(name) or b"").startswith(b"%PDF") for name, _ in view.files)
     assert "grid" not in [name for name, *_ in view.steps]
     page.go("print", "kit")
     page.answer("kit", ["1"])

@@ -126,7 +126,7 @@ def choose_and_print(person: Person, address: str, folder: Path) -> None:
     person.asked("Do you have the game?")
     person.tap("Print it")
     person.asked("Print these sheets")
-    file = person.page.locator("a[href^='/files/']").evaluate("each => each.href")
+    file = person.page.locator("a[href^='/files/']").first.evaluate("each => each.href")
     person.kit = person.page.request.get(file).body()
     assert person.kit.startswith(b"%PDF")
     person.tap("They are printed", "Yes, exactly 100 mm")
