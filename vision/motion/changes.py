@@ -413,7 +413,7 @@ _FLICKERS = Phrase(
     "The lamp flickers in the picture. Set mains_hz under [camera] to 50 or 60, whichever your mains has. If that "
     "doesn't help, use another lamp."
 )
-_HANGS = Phrase("The camera shows the same picture again and again. If that goes on, unplug it and plug it in again.")
+_HANGS = Phrase("The camera shows the same picture again and again. If that goes on, switch it off and on again.")
 
 
 _UNKNOWN: FloatImage = np.zeros(1, dtype=np.float32)

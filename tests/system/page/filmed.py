@@ -26,7 +26,7 @@ from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits, Players
 from simulator.rendering.renderer import Renderer
 from simulator.scene.paper import on_paper
-from simulator.scene.scene import Scene, first_fitting, growing_distances, lens, looking_at
+from simulator.scene.scene import Scene, Setting, first_fitting, growing_distances, lens, looking_at
 from simulator.scene.sheets import extent_mm
 from simulator.table import standard_setting
 from tests.system.page.conftest import CHROMIUM
@@ -47,6 +47,7 @@ _FPS = 5
 _SIZE = (960, 540)
 _ENDS_S = 30
 """How long, in seconds, the film shows the last position."""
+_ROOM_PX = 12
 _PAUSE_S, _CALL_S = 6, 10
 _MISHAPS, _ZOOM, _DARK = 5, 0.85, 0.0002
 _NUDGE_DEG = (0.8, -1.2, 1.0)
@@ -80,10 +81,16 @@ def film_of(
     paused_after: int = 99,
     seed: int = 5,
     is_of_paper: bool = False,
+    tilt_deg: float | None = None,
+    size: tuple[int, int] = _SIZE,
 ) -> TableFilm:
-    """Film a game; the set-up is shown first. After so many turns the camera is nudged, and the players wait."""
+    """Film a game; the set-up is shown first. After so many turns the camera is nudged, and the players wait.
+
+    ``tilt_deg`` is that of the camera, if not the usual one, and ``size`` the width and height of its pictures.
+    """
     game, truth = load(options.game), TruthLog()
-    setting = standard_setting(lens(_SIZE), game.name, with_rules(default_layout(game.name), game, options.rules))
+    setting = standard_setting(lens(size), game.name, with_rules(default_layout(game.name), game, options.rules))
+    setting = setting if tilt_deg is None else replace(setting, pose=_tilted(setting, tilt_deg))
     setting = on_paper(setting, seed) if is_of_paper else setting
     played = VirtualGame(seed, setting.layout, options, truth)
     renderer, rng, positions = Renderer(seed), np.random.default_rng(seed), list[Image]()
@@ -115,6 +122,12 @@ def film_of(
         sum(event.kind is ActionKind.VIOLATION for event in truth.events),
         paused,
     )
+
+
+def _tilted(setting: Setting, tilt_deg: float) -> Pose:
+    """The nearest pose at this tilt that shows all of the board and its markers."""
+    poses = (looking_at(one, tilt_deg) for one in growing_distances(300.0, 1.03, 100))
+    return first_fitting(setting.camera, extent_mm(setting.layout), _ROOM_PX, poses)
 
 
 def film_of_mishaps(options: GameOptions, folder: Path, *, shown_s: float = 12.0, seed: int = 5) -> TableFilm:
@@ -200,7 +213,7 @@ class PhotographedGame:
         setting = replace(
             self._setting,
             camera=camera,
-            pose=turned(first_fitting(camera, extent, 12, poses), (0.0, pan_deg, 0.0)),
+            pose=turned(first_fitting(camera, extent, _ROOM_PX, poses), (0.0, pan_deg, 0.0)),
             sensor=replace(self._setting.sensor, **sensor),
         )
         self._taken += 1
