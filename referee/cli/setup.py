@@ -327,7 +327,7 @@ def _serve_until(
     started: threading.Event, setting_up: SetUpPage, options: PageOptions, key: Path, folder: Path
 ) -> PageOptions:
     """Serve the set-up until the referee is to start, or Ctrl-C; return the options with the port that was taken."""
-    from referee.setup.page import create_set_up
+    from referee.setup.routes import create_set_up
     from referee.web.access import Role
     from referee.web.server import open_site
 

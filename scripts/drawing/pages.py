@@ -29,8 +29,9 @@ from engine.registry import load
 from referee.commands.values import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.settings import PageOptions
-from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.picture_checks import SharedCamera
+from referee.setup.routes import create_set_up
 from referee.setup.steps import Progress, steps_of
 from referee.web.access import Role
 from referee.web.server import open_page, open_site

@@ -25,8 +25,9 @@ from referee.languages import sentences
 from referee.session.table_port import PhonePort
 from referee.settings.configuration import load as load_settings
 from referee.settings.settings import Settings
-from referee.setup.page import PageDialogue, SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.page import PageDialogue, SetUpEnvironment, SetUpPage
 from referee.setup.picture_checks import SharedCamera
+from referee.setup.routes import create_set_up
 from referee.setup.screens import Screen, StepView
 from referee.setup.steps import Progress
 from referee.setup.table_setup import (

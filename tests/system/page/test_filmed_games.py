@@ -64,7 +64,7 @@ def test_a_phone_films_a_whole_game_with_hands_faults_a_nudge_and_a_call(name: s
         assert film.faults == kinds.count(EventKind.ILLEGAL) > 0
         heard = evening.told(evening.player)
         for sentence in re.findall(r"^ +[0-9:.]+ +(?:accepted|illegal|put right) +(.*)$", referee.said, re.MULTILINE):
-            named = capitalized(re.sub(r"\b[pP](\d)", r"Player \1", sentence))
+            named = capitalized(re.sub(r"(?:\bp|^P)(\d)", r"Player \1", sentence))
             assert any(named.startswith(words) for words in heard), (named, heard)
 
 

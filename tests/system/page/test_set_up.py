@@ -15,8 +15,9 @@ import pytest
 from engine.registry import load
 from referee.languages import sentences
 from referee.settings.settings import PageOptions
-from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.picture_checks import SharedCamera
+from referee.setup.routes import create_set_up
 from referee.setup.steps import Progress, steps_of
 from referee.setup.table_setup import FoundCamera
 from referee.web.access import Role
