@@ -46,6 +46,8 @@ class LearningSettings:
     """Error of a view, in such pixels, above which the lens may have changed."""
     changed_share: float = 0.5
     """Share of that error which another lens may leave. Higher: bent paper is taken for another lens."""
+    proving_deg: float = 12.0
+    """Tilt of a view, in degrees, that fits only the right camera. Lower: a wrong one may pass; higher: asks longer."""
     pauses_s: tuple[float, float] = (1.0, 4.0)
     """Seconds between two attempts in pictures that do not show enough: the first, and the longest."""
 
@@ -63,7 +65,8 @@ _RAISE = Phrase(
 class LearnedCameras:
     """Gives the camera of each picture of one source, and learns it.
 
-    ``fixed`` was calibrated, and is never measured; ``known`` were measured before. ``keep`` is told of each new one.
+    ``fixed`` was calibrated, and is never measured; ``known`` were measured before, perhaps of others (``may_differ``):
+    only a slanted view then shows that they still hold. ``keep`` is told of each new one.
     """
 
     def __init__(
@@ -73,10 +76,12 @@ class LearnedCameras:
         name: str = "",
         fixed: CameraModel | None = None,
         known: Iterable[SelfCalibration] = (),
+        may_differ: bool = False,
         keep: Callable[[SelfCalibration], object] = lambda _: None,
     ) -> None:
         self._layout, self._name, self._fixed, self._keep = layout, name, fixed, keep
         self._known = {one.camera.size: one for one in known}
+        self._unproven = set(self._known) if may_differ else set[tuple[int, int]]()
         self._changed: set[tuple[int, int]] = set()
         self._pause_s, self._due_s = _SETTINGS.pauses_s[0], -np.inf
         self.newest = fixed or next(
@@ -122,11 +127,14 @@ class LearnedCameras:
         similar = [one for one in known.sightings if _apart_deg(one.pose, located.pose) < _SETTINGS.apart_deg]
         unit = unit_px(known.camera.size)
         is_good = all(one.error_px(known.camera) <= _SETTINGS.good_error_px * unit for one in similar)
+        fits = located.error_px <= _SETTINGS.changed_error_px * unit
+        if fits and tilt_deg(located.pose) >= _SETTINGS.proving_deg:
+            self._unproven.discard(known.camera.size)
         # Of more views than are kept, the flattest are left out.
         is_kept = len(known.sightings) < _SETTINGS.most_views or (
             tilt_deg(located.pose) > min(one.tilt_deg for one in known.sightings)
         )
-        if (similar or not is_kept) and is_good and located.error_px <= _SETTINGS.changed_error_px * unit:
+        if (similar or not is_kept) and is_good and fits:
             return False
         measured = measured_at(picture, part, located.markers, located.pose, known.camera)
         return measured is not None and self._combine(known, measured)
@@ -152,7 +160,8 @@ class LearnedCameras:
             return ()
         tall = any(isinstance(surface.pieces, PyramidPieces) for surface in self._layout.surfaces)
         said = (_CHANGED,) if self.newest.size in self._changed else ()
-        return (*said, _RAISE) if tall and not known.is_sure else said
+        is_sure = known.is_sure and self.newest.size not in self._unproven
+        return said if is_sure or not tall else (*said, _RAISE)
 
     def _is_due(self, time_s: float) -> bool:
         """Return whether to look for the table in a picture that may not show it; less and less often."""
@@ -172,6 +181,7 @@ class LearnedCameras:
     def _replace(self, measured: SelfCalibration, *, is_other: bool = True) -> bool:
         if is_other:
             self._changed.add(measured.camera.size)
+        self._unproven.discard(measured.camera.size)
         self._take(measured)
         return True
 

@@ -15,6 +15,7 @@ from common.phrases import Phrase
 from referee.settings.settings import Settings
 from vision.calibration import load_calibration
 from vision.cameras import shown_source
+from vision.cameras.phone import SPEC
 from vision.errors import CalibrationError
 from vision.frame import Image
 from vision.geometry import CameraModel
@@ -71,6 +72,8 @@ def table_cameras(
         layout,
         fixed=None if calibration is None else load_calibration(calibration),
         known=known,
+        # a household has more than one phone
+        may_differ=source == SPEC,
         keep=partial(_keep, journal, source, say),
     )
 

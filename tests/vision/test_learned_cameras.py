@@ -14,7 +14,7 @@ from tests.vision.conftest import look_at
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
-from vision.layout.table import default_layout
+from vision.layout.table import TableLayout, default_layout
 from vision.learned_cameras import LearnedCameras
 from vision.locating.location import locate
 from vision.locating.markers import SharedPicture
@@ -43,16 +43,16 @@ def off(found: SelfCalibration, camera: CameraModel) -> float:
     return abs(float(np.log(found.camera.matrix[0, 0] / camera.matrix[0, 0])))
 
 
-def learn(cameras: LearnedCameras, image: Image, time_s: float = 0.0) -> bool:
+def learn(cameras: LearnedCameras, image: Image, time_s: float = 0.0, layout: TableLayout = LAYOUT) -> bool:
     """What a reader does with a picture; whether the camera became another one."""
     picture = SharedPicture(image)
     camera = cameras.camera_for(picture, time_s)
     assert camera is not None
     try:
-        located = locate(image, camera, LAYOUT, markers=picture)
+        located = locate(image, camera, layout, markers=picture)
     except NotLocatedError:
         return cameras.look_again(picture, time_s)
-    return cameras.learn(picture, LAYOUT, located)
+    return cameras.learn(picture, layout, located)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +152,26 @@ def test_only_tall_pieces_need_a_camera_that_is_not_straight_above(camera: Camer
         cameras = LearnedCameras(default_layout(game))
         cameras.camera_for(SharedPicture(seen_from(ABOVE, camera, game)), 0.0)
         assert any("Raise one side of the phone by a book and hold still" in one for one in cameras.notices()) == said
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.15, 0.82])
+def test_a_camera_that_may_be_another_ones_is_trusted_once_a_slanted_view_fits_it(
+    camera: CameraModel, zoom: float
+) -> None:
+    layout = default_layout("blockade")
+    measured = LearnedCameras(layout)
+    for side in SIDES:
+        assert measured.camera_for(SharedPicture(seen_from(side, camera, "blockade")), 0.0)
+    other = replace(camera, matrix=camera.matrix * [[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]])
+    cameras = LearnedCameras(layout, known=measured.known.values(), may_differ=True)
+    usual = LearnedCameras(layout, known=measured.known.values())
+    for side, is_trusted in ((ABOVE, False), (SIDES[0], True), (ABOVE, True)):
+        image = seen_from(side, other, "blockade")
+        learn(cameras, image, layout=layout)
+        assert (cameras.notices() == () or "has changed" in cameras.notices()[0]) == is_trusted, cameras.notices()
+    assert off(next(iter(cameras.known.values())), other) < 0.02
+    learn(usual, seen_from(ABOVE, camera, "blockade"), layout=layout)
+    assert usual.notices() == (), "a fixed camera is asked for nothing"
 
 
 def test_a_reader_follows_pictures_of_any_size_and_says_what_lacks() -> None:
