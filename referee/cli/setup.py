@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import select
 import shlex
 import sys
@@ -9,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from engine import registry
 from engine.errors import UnknownGameError
 from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, EXPECTED_ERRORS, OK, ExampleCommand, describe_error
-from referee.errors import ConfigError
+from referee.errors import ConfigError, PageError
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, user_folder
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"
+_LOCK_FILE = "setup.lock"
 _KEY_LETTERS = frozenset("bsq?")
 _KEYS = Phrase("b: back, s: skip, q: stop for now, ?: help")
 _KEYS_IN_FULL = Phrase(
@@ -266,7 +268,7 @@ def _on_page(
 ) -> int:
     """Serve the set-up until Ctrl-C, or until it starts the referee in its place; return the exit code.
 
-    ``tonight`` and ``by_game`` are those of SetUpEnvironment.
+    ``tonight`` and ``by_game`` are those of SetUpEnvironment. Raises PageError if such a page is open already.
     """
     from referee.session.table_port import PhonePort
     from referee.setup.page import SetUpEnvironment, SetUpPage
@@ -278,7 +280,10 @@ def _on_page(
     started = threading.Event()
     phone = PhonePort(PhoneCamera(time.monotonic))
     a_phone = FoundCamera(SPEC, Phrase("A phone"), SPEC)
-    with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S, phone=phone.camera)) as shared_camera:
+    with (
+        _alone(folder),
+        closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S, phone=phone.camera)) as shared_camera,
+    ):
 
         def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
             return (
@@ -321,6 +326,17 @@ def _on_page(
                 reason = describe_error(error)
             click.echo(cli.spoken(as_sentence(reason)))
             setting_up.say_not_started(reason)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder's set-up, so that no other process changes what it keeps; raises PageError if another one does."""
+    with (folder / _LOCK_FILE).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PageError("the page is open already, by the same command; use that one, or stop it first") from None
+        yield
 
 
 def _serve_until(

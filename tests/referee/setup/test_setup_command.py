@@ -1,5 +1,6 @@
 """``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
 
+import fcntl
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,6 +51,20 @@ def camera(tmp_path: Path) -> str:
     for number in range(4):
         cv2.imwrite(str(folder / f"{number}.png"), np.full((240, 320, 3), 120, np.uint8))
     return f"images:{folder}"
+
+
+@pytest.mark.parametrize("command", [("setup", "--page"), ("start",)])
+def test_a_second_page_of_the_same_set_up_is_refused(
+    command: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    tables = tmp_path / "tabletop-referee" / "tables" if command == ("start",) else tmp_path
+    tables.mkdir(parents=True, exist_ok=True)
+    with (tables / "setup.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = run(*command)
+    assert refused.exit_code not in (0, 1)
+    assert "the page is open already, by the same command; use that one, or stop it first" in refused.output
 
 
 def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
