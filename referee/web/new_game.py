@@ -1,6 +1,5 @@
 """The page on which a new game is begun: which game, who plays, the clock and the rules. It works as a plain form."""
 
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from common.shown_text import is_one_line
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import OptionValue
-from hardware.lights.signals import Mood, Signal
 from referee.clocks import NO_CLOCK, TimeControl
 from referee.commands.entries import is_asked, player_counts, players_with, same_again
 from referee.commands.values import NewGame
@@ -25,11 +23,10 @@ from referee.errors import CorrectionError
 from referee.journal.events import Event
 from referee.journal.reader import MOST_GAMES
 from referee.naming import is_program
-from referee.session.feed import TableSnapshot
 from referee.web.access import Role
 from referee.web.api import PageServices
 from referee.web.documents import TableDocument
-from referee.web.drawing.table import draw_table
+from referee.web.drawing.small import draw_start
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 from referee.web.views import page, redirect_saying
@@ -38,7 +35,6 @@ _MOST_NAMES, _MOST_RULES = 12, 6
 _OTHER = "other"
 """The value of a clock, or of rules, that further fields of the form describe."""
 _FOR_AN_EVENING = "private, max-age=14400"
-_FIRST_PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -273,9 +269,5 @@ def _clocks(language: str, usual: TimeControl | None) -> list[tuple[str, str, st
 
 @cache
 def start_picture(name: str) -> str:
-    """Draw how a game starts: its board, or the first sheet."""
-    game = load(name)
-    state = game.rules.new()
-    drawn = draw_table(game, TableSnapshot(0, 0, Signal(Mood.WAITING), 0.0, (state,), game.table.appearance(state)))
-    first = _FIRST_PICTURE.match(drawn)
-    return drawn if first is None else first[0]
+    """Draw how a game starts."""
+    return draw_start(load(name))

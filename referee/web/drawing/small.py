@@ -13,6 +13,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
 from engine.values import Appearance, LookName, Place, Player
+from hardware.lights.signals import Mood, Signal
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
@@ -33,7 +34,7 @@ from referee.web.drawing.pieces import (
     shade,
     words,
 )
-from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, scene_of, standing_on, written_on
+from referee.web.drawing.scenes import BALL, Scene, Stack, ends_of, moves_of, standing_on, written_on
 from referee.web.drawing.table import (
     FRAME,
     LIGHT_WOOD,
@@ -42,8 +43,7 @@ from referee.web.drawing.table import (
     Words,
     draw_board,
     draw_sheet,
-    lying_beside,
-    pictures_of,
+    drawn_table,
     side_symbols,
     translated,
 )
@@ -54,6 +54,7 @@ _STEP, _TALLEST = 13.0, 116.0
 """How much of a pyramid shows below the next one, and the room for a stack, in drawing units."""
 _STOREY = 150.0
 _OF_THE_TABLE = ("place-", "piece-")
+_UNSAID = frozenset({"title", "desc", "role", "aria-label", "aria-hidden"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -177,6 +178,19 @@ def _draw_pyramid_side(into: Element, piece: Look) -> None:
     add(into, "polygon", points=outline, fill="none", stroke=edge, stroke_width=2, stroke_linejoin="round")
 
 
+def draw_start(game: Game[Any, Any]) -> str:
+    """Draw how a game starts, its board or the first sheet, for an image, which says no words."""
+    state = game.rules.new()
+    snapshot = TableSnapshot(0, 0, Signal(Mood.WAITING), 0.0, (state,), game.table.appearance(state))
+    drawn = drawn_table(game, snapshot)[0]
+    for each in list(drawn.iter()):
+        for part in [part for part in each if part.tag in _UNSAID]:
+            each.remove(part)
+        for name in _UNSAID.intersection(each.keys()):
+            del each.attrib[name]
+    return _small(drawn, str)
+
+
 def _small(drawn: Element, say: Say) -> str:
     """Serialize a drawing without the ids of squares and pieces, which belong to the table."""
     for each in drawn.iter():
@@ -223,8 +237,7 @@ def draw_position(
         names=names,
         last_turn=FoldedStep(EventKind.TURN, text, (state,), player=player or None) if text else None,
     )
-    board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
-    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say)) + lying_beside(game, state)
+    pictures = drawn_table(game, snapshot, say)
     if is_image:
         pictures = [_side_by_side(pictures)]
     return "".join(translated(drawn, say) for drawn in pictures)

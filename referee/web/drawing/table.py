@@ -445,6 +445,11 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) ->
     start position is drawn faintly where nothing stands, and squares that are wrong are marked.
     ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
+    return "".join(translated(drawn, say) for drawn in drawn_table(game, snapshot, say))
+
+
+def drawn_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) -> list[Element]:
+    """Draw a game's table as ``draw_table``; its texts are translated when it is written."""
     if snapshot.states:
         state = snapshot.states[0]
         board, scene = DrawnBoard.of(game, state), scene_of(game, snapshot)
@@ -455,9 +460,7 @@ def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Say = str) ->
             DrawnBoard(dict.fromkeys(start.appearance, EMPTY), goals=game.goals),
             set_up_scene(start, snapshot),
         )
-    pictures = pictures_of(game, snapshot, state, board, scene, Words.of(game, say))
-    pictures += lying_beside(game, state)
-    return "".join(translated(drawn, say) for drawn in pictures)
+    return pictures_of(game, snapshot, state, board, scene, Words.of(game, say)) + lying_beside(game, state)
 
 
 def lying_beside(game: Game[Any, Any], state: Any) -> list[Element]:

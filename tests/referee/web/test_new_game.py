@@ -210,6 +210,7 @@ def test_each_game_is_drawn_as_it_starts(name: str) -> None:
     assert "max-age" in picture.headers["cache-control"]
     assert picture.text == start_picture(name)
     assert picture.text.count("<svg") == 1
+    assert not re.search("place-|aria-|<desc|<title|role=", picture.text), "no screen reader reads an image's parts"
 
 
 def test_names_and_house_rules_come_from_the_journal(tmp_path: Path) -> None:
