@@ -1,5 +1,6 @@
 // A picture of the end that messengers show: the referee's drawing as PNG, shared where the device can, else saved.
 const SCALE = 1.5;
+let saved = "";
 
 async function pngOf(address) {
   const drawing = new Image();
@@ -25,8 +26,9 @@ export function sendPictures() {
       });
       return;
     }
-    const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: name });
-    saved.click();
-    URL.revokeObjectURL(saved.href);
+    // Nothing tells when a download has read its file, so the address holds until the next one.
+    URL.revokeObjectURL(saved);
+    saved = URL.createObjectURL(file);
+    Object.assign(document.createElement("a"), { href: saved, download: name }).click();
   });
 }
