@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
 from referee.settings.table_layout import with_rules
@@ -58,8 +58,8 @@ class TableFilm:
     """A game on a virtual table, by its ``options``: ``file`` is its film, which takes ``length_s`` seconds.
 
     ``positions`` are pictures of the set-up, and of the table after each turn.
-    ``steps`` is how many rolls and turns it shows, ``looks`` what the table shows then, ``faults`` how often the
-    players broke the rules. After ``paused_after`` steps they wait a little.
+    ``steps`` is how many rolls and turns it shows, ``turns`` the turns, ``looks`` what the table shows then, ``faults``
+    how often the players broke the rules. After ``paused_after`` steps they wait a little.
     """
 
     options: GameOptions
@@ -67,6 +67,7 @@ class TableFilm:
     positions: tuple[Image, ...]
     length_s: float
     steps: int
+    turns: tuple[str, ...]
     looks: Mapping[str, str]
     faults: int
     paused_after: int
@@ -118,6 +119,7 @@ def film_of(
         tuple(positions),
         frames / _FPS + looks_s + _PAUSE_S,
         len(truth.played) + len(played.rolls),
+        truth.turns,
         truth.played[-1].after,
         sum(event.kind is ActionKind.VIOLATION for event in truth.events),
         paused,
@@ -151,7 +153,7 @@ def film_of_mishaps(options: GameOptions, folder: Path, *, shown_s: float = 12.0
             written.write(encoded * round(CHROMIUMS_FPS * shown_s))
         written.write(encoded * (CHROMIUMS_FPS * _ENDS_S))
     looks = game.table.appearance(players.state)
-    return TableFilm(options, file, (), shown_s * (_MISHAPS + 1), 1, looks, 0, 0)
+    return TableFilm(options, file, (), shown_s * (_MISHAPS + 1), 1, (), looks, 0, 0)
 
 
 _PHOTO_SIZES = ((4, 3), (3, 4), (16, 9))
@@ -376,12 +378,30 @@ class Evening:
         pair(self.player, referee.play_code, "Ben")
         self.player.wait_for_selector("#next")
         self.player.evaluate(_SENTENCES, "#verdict .sentence")
+        self._typist = phones.new()
+        self._typist.goto(f"{referee.plain}/pair")
+        pair(self._typist, referee.play_code, "Clara")
+        self._typist.wait_for_selector("#next")
+        self._typist.goto(f"{referee.plain}/enter")
+        self.asked = 0
 
     def begin(self) -> None:
         """Press the button."""
         self.camera.get_by_role("button", name="Start filming").click()
         expect(self.camera.get_by_text("The referee watches")).to_be_visible()
         expect(self.camera.locator("#sees")).to_have_text("The referee sees the table.")
+
+    def wait_for(self, film: TableFilm, steps: int) -> tuple[int, Mapping[str, str]]:
+        """Wait as the referee's ``wait_for``; where it asks about a turn, a player types that on another phone."""
+        deadline_s = time.monotonic() + film.length_s
+        while self.referee.seen()[0] < steps and time.monotonic() < deadline_s:
+            if self.referee.said.count("  ambiguous  ") > self.asked:
+                self.asked += 1
+                played = [event.kind for event in self.referee.events()].count(EventKind.TURN)
+                self._typist.get_by_label("Turn", exact=True).fill(film.turns[played])
+                self._typist.get_by_role("button", name="Play it").click()
+            self.player.wait_for_timeout(200)
+        return self.referee.seen()
 
     @staticmethod
     def told(phone: Any) -> list[str]:

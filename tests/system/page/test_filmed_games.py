@@ -30,6 +30,8 @@ LOOKS_S = 15
 
 SEEDS = {"number-drop": 2, "blokus-dice": 2}
 """Of films in which players break rules, but write nothing over something else, which can go unnoticed."""
+MOST_ASKED = 0.1
+"""Share of rolls and turns about which the referee may ask."""
 VIEWS: Mapping[str, Any] = {"blockade": {"tilt_deg": 22.0, "size": (1280, 720)}}
 """From where another than the usual view is filmed: stacks, as their kit asks, so that a side of each piece is seen."""
 
@@ -57,9 +59,10 @@ def test_a_phone_films_a_whole_game_with_hands_faults_a_nudge_and_a_call(name: s
         if name == "number-drop":
             expect(evening.player.locator("#next")).to_contain_text("Draw the tiles")
             enter_roll(evening.player, Roll(("O4", "I4", "X5", "I3", "T5")))
-        assert referee.wait_for(film.paused_after, film.length_s)[0] == film.paused_after
+        assert evening.wait_for(film, film.paused_after)[0] == film.paused_after
         evening.call()
-        assert referee.wait_for(film.steps, film.length_s) == (film.steps, film.looks)
+        assert evening.wait_for(film, film.steps) == (film.steps, film.looks)
+        assert evening.asked <= MOST_ASKED * film.steps
         kinds = [event.kind for event in referee.events()]
         assert film.faults == kinds.count(EventKind.ILLEGAL) > 0
         heard = evening.told(evening.player)
