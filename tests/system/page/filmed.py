@@ -363,6 +363,22 @@ _SENTENCES = """(told) => {
 """Collects every sentence that a part of a page shows."""
 
 
+class Typist:
+    """Another phone, on which a player types the turns about which the referee asks."""
+
+    def __init__(self, referee: Refereed, phones: Phones) -> None:
+        self._page = phones.new()
+        self._page.goto(f"{referee.plain}/pair")
+        pair(self._page, referee.play_code, "Clara")
+        self._page.wait_for_selector("#next")
+        self._page.goto(f"{referee.plain}/enter")
+
+    def type(self, turn: str) -> None:
+        """Type a turn in its notation."""
+        self._page.get_by_label("Turn", exact=True).fill(turn)
+        self._page.get_by_role("button", name="Play it").click()
+
+
 class Evening:
     """A phone that films a game, through the warning of its certificate, and another one that shows the verdicts."""
 
@@ -378,11 +394,7 @@ class Evening:
         pair(self.player, referee.play_code, "Ben")
         self.player.wait_for_selector("#next")
         self.player.evaluate(_SENTENCES, "#verdict .sentence")
-        self._typist = phones.new()
-        self._typist.goto(f"{referee.plain}/pair")
-        pair(self._typist, referee.play_code, "Clara")
-        self._typist.wait_for_selector("#next")
-        self._typist.goto(f"{referee.plain}/enter")
+        self._typist = Typist(referee, phones)
         self.asked = 0
 
     def begin(self) -> None:
@@ -398,8 +410,7 @@ class Evening:
             if self.referee.said.count("  ambiguous  ") > self.asked:
                 self.asked += 1
                 played = [event.kind for event in self.referee.events()].count(EventKind.TURN)
-                self._typist.get_by_label("Turn", exact=True).fill(film.turns[played])
-                self._typist.get_by_role("button", name="Play it").click()
+                self._typist.type(film.turns[played])
             self.player.wait_for_timeout(200)
         return self.referee.seen()
 

@@ -14,13 +14,22 @@ from engine.values import Roll
 from referee.settings.kept_cameras import cameras_file
 from simulator.play.game import GameOptions
 from simulator.play.players import Habits
-from tests.system.page.filmed import PHOTO_FOCAL_MM, Phones, PhotographedGame, Refereed, pair, phones_of, refereed
+from tests.system.page.filmed import (
+    PHOTO_FOCAL_MM,
+    Phones,
+    PhotographedGame,
+    Refereed,
+    Typist,
+    pair,
+    phones_of,
+    refereed,
+)
 from tests.system.page.playing import enter_roll
 from tests.system.page.short_games import short_game
 from tests.vision.photos import FILM_DIAGONAL_MM
 
 MOST_PHOTOS = 3
-"""Photos of one position, if the referee asks about the first."""
+"""Photos of one position, if the referee asks about the first; then a player says which turn it was."""
 MOST_TAKEN_AGAIN = 0.2
 """Share of the positions."""
 SPOILT: Sequence[tuple[Mapping[str, Any], str]] = (
@@ -68,7 +77,7 @@ def play_by_photos(options: GameOptions, folder: Path, phones: Phones, most_step
         player.goto(f"{referee.plain}/pair")
         pair(player, referee.play_code, "Ben")
         player.wait_for_selector("html[data-live]", state="attached")
-        game, again = PhotographedGame(options), 0
+        typist, game, again = Typist(referee, phones), PhotographedGame(options), 0
         assert "The board is set up." in phone.judged(game.photo())
         for number, action in enumerate(islice(game.steps(), most_steps), start=1):
             if not action.carries:
@@ -82,6 +91,10 @@ def play_by_photos(options: GameOptions, folder: Path, phones: Phones, most_step
                 if referee.seen()[0] == number:
                     break
                 again += 1
+            else:
+                assert "Please say which" in words, words
+                typist.type(action.turn)
+                referee.wait_for(number)
             # another order of the same moves is as good
             assert referee.seen() == (number, game.looks), (action.turn, words)
         assert again <= number * MOST_TAKEN_AGAIN
