@@ -1,4 +1,4 @@
-"""A napkin that lies still over most of what was seen before, in each game."""
+"""A napkin that lies still over what was seen before: most of it, in each game, or a few of Blockade's stacks."""
 
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from benchmarks.scene.things import ForeignObject
 from benchmarks.stress import learn
 from simulator.play.actions import Arrangement
 from simulator.rendering.renderer import Renderer
+from simulator.scene.paper import on_paper
 from simulator.scene.scene import Scene
 from vision.frame import Frame
 from vision.layout.pieces import top_mm
@@ -54,3 +55,27 @@ def test_a_napkin_is_named_and_hides_what_lies_beneath(
     for place, one in reading.places.items():
         assert one.hidden_by or one.best[0] == true[place] or one.best[1] < LEAST_SURE, (place, one.best)
     assert len(reading.hidden) > MOST_COVERED * len(places)
+
+
+@pytest.mark.parametrize("is_of_paper", [False, True])
+@pytest.mark.parametrize("at_cells", [(-1.5, -1.5), (0.0, 0.0), (1.5, -1.5)])
+def test_a_small_napkin_in_the_boards_colour_makes_no_stack_vanish(
+    at_cells: tuple[float, float], is_of_paper: bool
+) -> None:
+    rng = np.random.default_rng(2)
+    draft = replace(ordinary_draft(rng, "blockade"), blocks=24)
+    setting = on_paper(setting_of(draft), 2) if is_of_paper else setting_of(draft)
+    layout, board = setting.layout, setting.layout.board
+    standing = PLACE_PIECES["blockade"](draft, layout, list(board.places), rng)
+    x_mm, y_mm = (each * board.cell_mm for each in at_cells)
+    base_mm = min(top_mm(board), board.height_mm + 60.0)
+    napkin = ForeignObject("napkin", x_mm, y_mm, WHITE, base_mm, 0.75 * board.cell_mm, 4.0)
+    looks = learn(draft.pieces, 1, "blockade")
+    assert not isinstance(looks, str)
+    reader = table_reader(setting.camera, layout, looks)
+    renderer, true = Renderer(7), Arrangement.on_board(layout, standing).appearance(layout.places)
+    assert not reader.read(Frame(renderer.render(Scene(setting, standing), 0), 0.0, 0)).hindrances
+    reading = reader.read(Frame(renderer.render(Scene(setting, standing, things=(napkin,)), 1), 0.5, 1))
+    assert HindranceKind.OBJECT in {one.kind for one in reading.hindrances}
+    for place, one in reading.places.items():
+        assert one.hidden_by or one.best[0] == true[place] or one.best[1] < LEAST_SURE, (place, one.best)
