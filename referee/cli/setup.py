@@ -335,7 +335,9 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise PageError("the page is open already, by the same command; use that one, or stop it first") from None
+            raise PageError(
+                "the page is open already; the terminal that runs it has its address: go on there, or stop it by Ctrl-C"
+            ) from None
         yield
 
 

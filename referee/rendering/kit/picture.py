@@ -151,7 +151,7 @@ def _instructions(game: Game[Any, Any], kit: Kit, options: Mapping[str, OptionVa
         set_up += " Each corner has five medium ones on a clear one. Black ones wait at the left."
     if isinstance(pieces, Ink):
         set_up = f"Take {listed(pieces.colours)} felt pens." if pieces.colours else "Each writes with a dark pen."
-    return [*lines, f"{set_up} Then type:"]
+    return [*lines, f"{set_up} Then go on with the page that gave you this kit, or type:"]
 
 
 class _Plan:

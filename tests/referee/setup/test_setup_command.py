@@ -64,7 +64,7 @@ def test_a_second_page_of_the_same_set_up_is_refused(
         fcntl.flock(held, fcntl.LOCK_EX)
         refused = run(*command)
     assert refused.exit_code not in (0, 1)
-    assert "the page is open already, by the same command; use that one, or stop it first" in refused.output
+    assert "the page is open already; the terminal that runs it has its address" in refused.output
 
 
 def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
