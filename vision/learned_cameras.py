@@ -46,8 +46,10 @@ class LearningSettings:
     """Error of a view, in such pixels, above which the lens may have changed."""
     changed_share: float = 0.5
     """Share of that error which another lens may leave. Higher: bent paper is taken for another lens."""
-    proving_deg: float = 12.0
-    """Tilt of a view, in degrees, that fits only the right camera. Lower: a wrong one may pass; higher: asks longer."""
+    proving_share: float = 0.02
+    """Largest difference of the focal length, in a slanted view, for a camera to be the same. Higher: a wrong one may
+    pass; lower: the same one is measured again.
+    """
     pauses_s: tuple[float, float] = (1.0, 4.0)
     """Seconds between two attempts in pictures that do not show enough: the first, and the longest."""
 
@@ -128,8 +130,12 @@ class LearnedCameras:
         unit = unit_px(known.camera.size)
         is_good = all(one.error_px(known.camera) <= _SETTINGS.good_error_px * unit for one in similar)
         fits = located.error_px <= _SETTINGS.changed_error_px * unit
-        if fits and tilt_deg(located.pose) >= _SETTINGS.proving_deg:
-            self._unproven.discard(known.camera.size)
+        if known.camera.size in self._unproven and tilt_deg(located.pose) >= _SETTINGS.apart_deg:
+            measured = measured_at(picture, part, located.markers, located.pose, known.camera)
+            if measured is not None and self._is_proven(known, measured):
+                return False
+            if measured is not None and measured.is_sure:
+                return self._replace(measured)
         # Of more views than are kept, the flattest are left out.
         is_kept = len(known.sightings) < _SETTINGS.most_views or (
             tilt_deg(located.pose) > min(one.tilt_deg for one in known.sightings)
@@ -183,6 +189,14 @@ class LearnedCameras:
             self._changed.add(measured.camera.size)
         self._unproven.discard(measured.camera.size)
         self._take(measured)
+        return True
+
+    def _is_proven(self, known: SelfCalibration, measured: SelfCalibration) -> bool:
+        """Return whether a view that tells the focal length finds the known one, be it on slightly bent paper."""
+        apart = abs(float(np.log(measured.camera.matrix[0, 0] / known.camera.matrix[0, 0])))
+        if not measured.is_slanted or apart > _SETTINGS.proving_share:
+            return False
+        self._unproven.discard(known.camera.size)
         return True
 
     def _combine(self, known: SelfCalibration, measured: SelfCalibration) -> bool:

@@ -181,6 +181,11 @@ class SelfCalibration:
         return not self.reasons
 
     @property
+    def is_slanted(self) -> bool:
+        """Whether its views are slanted enough to tell the focal length."""
+        return self.focal_sd <= _SETTINGS.sure_sd
+
+    @property
     def reasons(self) -> tuple[Phrase, ...]:
         """Why it should not be trusted in full; empty if it can be."""
         reasons = []
@@ -192,7 +197,7 @@ class SelfCalibration:
                     f"{self.error_px:.1f}",
                 )
             )
-        if self.focal_sd > _SETTINGS.sure_sd:
+        if not self.is_slanted:
             reasons.append(Phrase("it looks straight down"))
         return tuple(reasons)
 

@@ -331,7 +331,7 @@ def _on_page(
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold a folder's set-up, so that no other process changes what it keeps; raises PageError if another one does."""
-    with (folder / _LOCK_FILE).open("w") as lock:
+    with (folder / _LOCK_FILE).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

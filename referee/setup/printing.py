@@ -62,7 +62,7 @@ def _print(table: TableSetup) -> tuple[str, ...]:
         )
     for name, planned in pages.items():
         write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
-    files = ", ".join(pages)
+    files = ", ".join(name for name, _ in _files(table))
     return (
         Phrase("Print one of these at 100 % (no fit to page): {files}", files=files)
         if table.uses_kit

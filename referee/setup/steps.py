@@ -100,11 +100,10 @@ def fault_of(step: SetupStep, error: Exception) -> Finding:
 def _placing(table: TableSetup) -> tuple[str, ...]:
     tilts_deg = kit_for(table.game, table.options).tilts_deg if table.uses_kit else None
     least, most = tilts_deg or (0, 45)
-    webcam = () if any(each.source == SPEC for each in table.found_cameras) else (Phrase("Switch autofocus off."),)
     return (
         Phrase("Put the camera 60 to 90 cm above the table, for example on a shelf or a stack of books beside it."),
         Phrase("Let it look down, {least}° to {most}° from straight down.", least=least, most=most),
-        *webcam,
+        Phrase("Switch a webcam's autofocus off."),
         Phrase("Light the table from the side."),
     )
 

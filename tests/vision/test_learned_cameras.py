@@ -154,6 +154,21 @@ def test_only_tall_pieces_need_a_camera_that_is_not_straight_above(camera: Camer
         assert any("Raise one side of the phone by a book and hold still" in one for one in cameras.notices()) == said
 
 
+@pytest.mark.parametrize("zoom", [1.03, 1.1, 0.88])
+def test_a_little_slant_does_not_pass_another_lens(camera: CameraModel, zoom: float) -> None:
+    layout = default_layout("blockade")
+    measured = LearnedCameras(layout)
+    for side in SIDES:
+        image = seen_from(side, camera, "blockade")
+        assert measured.camera_for(SharedPicture(image), 0.0)
+        learn(measured, image, layout=layout)
+    other = replace(camera, matrix=camera.matrix * [[zoom, 1, 1], [1, zoom, 1], [1, 1, 1]])
+    cameras = LearnedCameras(layout, known=measured.known.values(), may_differ=True)
+    learn(cameras, seen_from((0.0, -150.0, 650.0), other, "blockade"), layout=layout)
+    (known,) = cameras.known.values()
+    assert off(known, other) < 0.02 or "Raise one side" in cameras.notices()[-1]
+
+
 @pytest.mark.parametrize("zoom", [1.0, 1.15, 0.82])
 def test_a_camera_that_may_be_another_ones_is_trusted_once_a_slanted_view_fits_it(
     camera: CameraModel, zoom: float

@@ -26,7 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _programs_of(process: int) -> Iterator[int]:
     """All processes below a process."""
     for children in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
+        below = ""
+        with suppress(FileNotFoundError, ProcessLookupError):
+            below = children.read_text()
+        for child in map(int, below.split()):
             yield from _programs_of(child)
             yield child
 
