@@ -37,7 +37,6 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from datetime import date
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 
@@ -51,7 +50,8 @@ from referee.session.service import Service
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
+from vision.geometry import CameraModel
 
 MOST_SLOWER = 0.10
 MOST_LOG_BYTES = 100_000
@@ -180,11 +180,11 @@ class Owner:
 class Table:
     """One referee in its own process, with its folder of frames."""
 
-    def __init__(self, folder: Path, files: int, calibration: Calibration) -> None:
+    def __init__(self, folder: Path, files: int, calibration: CameraModel) -> None:
         self.folder = folder
         self.measured = Measured()
         (folder / "frames").mkdir(parents=True)
-        save_calibration(folder / "camera.json", calibration, made_on=date(2026, 5, 1))
+        save_calibration(folder / "camera.json", calibration)
         with socket.create_server((HERE, 0)) as free:
             self.port = int(free.getsockname()[1])
         processes = multiprocessing.get_context("spawn")
@@ -225,12 +225,12 @@ class Table:
             self.measured.events = journal.last_number
 
 
-def pictures_of(seed: int, turns: int, fps: float) -> tuple[list[bytes], Calibration]:
+def pictures_of(seed: int, turns: int, fps: float) -> tuple[list[bytes], CameraModel]:
     """Render a game; returns its frames as JPEG files, and the camera's calibration."""
     setting = standard_setting(lens(_SIZE_PX), GAME)
     table = VirtualTable(seed, GameOptions(GAME, turns=turns, turn_end="rest"), setting=setting, fps=fps)
     pictures = [cv2.imencode(".jpg", frame.image)[1].tobytes() for frame in table.frames()]
-    return pictures, Calibration(setting.camera, (), 1.0, ())
+    return pictures, setting.camera
 
 
 def play(tables: Sequence[Table], owners: Sequence[Owner], pictures: Sequence[bytes], fps: float) -> None:

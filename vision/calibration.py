@@ -1,14 +1,12 @@
 """Calibrating a camera from pictures of a ChArUco board, and calibration files.
 
-A calibration reports whether it can be trusted, and the reasons if it can't.
+Every camera is measured from the table it sees (``vision/self_calibration.py``). A calibration is for a lens that stays
+where it is, such as a club's wide one.
 """
 
 import json
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,306 +15,86 @@ import numpy as np
 
 from common.durable import write_durably
 from common.json_files import read_json
-from common.phrases import Phrase, as_sentence, either
+from common.phrases import Phrase
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
-from vision.opencv import (
-    RADIAL_TERMS,
-    CameraFit,
-    aruco_dictionary,
-    as_grey,
-    detect_charuco,
-    fit_camera,
-    refine_saddles,
-)
+from vision.opencv import RADIAL_TERMS, aruco_dictionary, as_grey, fit_camera, points_2d
 
-_SPEC = re.compile(r"(?i:charuco):(\d+)(?i:x)(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)")
-_EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
-_FEWEST_CORNERS = 8
-"""Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
+SQUARES = (7, 5)
+"""Columns and rows of the calibration board, which fits on A4 and US Letter."""
+SQUARE_MM, MARKER_MM = 30.0, 22.0
+"""Sides of its squares and of the markers in them."""
+DICTIONARY = "DICT_5X5_100"
+"""OpenCV's name of its markers."""
 _LONGEST_PX = 65_535
 """Longest side of a picture of a calibration: a JPEG's."""
+_FEWEST_CORNERS = 8
+"""Minimum number of corners seen in a picture that is used, a third of the board's. Higher: uses fewer pictures."""
+_FEWEST_VIEWS = 5
+"""Minimum number of pictures used. Lower: the focal length is told by too few tilts."""
+_LARGEST_ERROR_PX = 0.5
+"""Maximum reprojection error, in pixels; sharp pictures have about 0.06. Higher: accepts blurred ones."""
 _LEAST_GAINS = (0.95, 0.85)
 """Share of the error that a third radial term, and then the rational model, may leave. Higher: they are used more."""
-_FEWEST_VIEWS = 5
-"""Minimum number of pictures used. With fewer, the calibration should be repeated."""
-_LARGEST_ERROR_PX = 0.5
-"""Maximum reprojection error, in pixels, of a good calibration. Higher: accepts blurred pictures and bent boards."""
-_LEAST_COVERAGE = 0.5
-"""Minimum share (0 to 1) of the picture with corners in it. Lower: lenses may be measured in the middle only."""
-_LEAST_TILT_DEG = 15.0
-"""Minimum angle, in degrees, between the board and the picture's plane for a view to count as tilted; three must be."""
 
 
-@dataclass(frozen=True)
-class CharucoBoardSpec:
-    """A ChArUco board: number of squares across and down, side of squares and markers in mm, name of the dictionary."""
-
-    columns: int
-    rows: int
-    square_mm: float
-    marker_mm: float
-    dictionary: str
-
-    def corners_mm(self, ids: Sequence[int]) -> FloatArray:
-        """Return the inner corners with these ids on the board, shape (n, 3), z = 0."""
-        numbers = np.asarray(ids, dtype=np.intp)
-        across, down = numbers % (self.columns - 1) + 1, numbers // (self.columns - 1) + 1
-        return np.column_stack([across * self.square_mm, down * self.square_mm, np.zeros(len(numbers))])
+def calibration_board() -> cv2.aruco.CharucoBoard:
+    """Return the printed board as OpenCV knows it."""
+    return cv2.aruco.CharucoBoard(SQUARES, SQUARE_MM, MARKER_MM, aruco_dictionary(DICTIONARY))
 
 
-def parse_board(text: str) -> CharucoBoardSpec:
-    """Parse ``charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY``; raises CalibrationError."""
-    match = _SPEC.fullmatch(text.strip())
-    if match is None:
-        raise CalibrationError(
-            "no board {text!r}; expected charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY, like {example}",
-            text,
-            _EXAMPLE,
-        )
-    columns, rows = int(match[1]), int(match[2])
-    square, marker, dictionary = float(match[3]), float(match[4]), match[5]
-    if columns < 3 or rows < 3:
-        raise CalibrationError(
-            "a board of {columns} x {rows} squares is too small; expected at least 3 x 3", columns, rows
-        )
-    if not 0 < marker < square:
-        raise CalibrationError(
-            "markers of {marker} mm in squares of {square} mm; expected smaller ones, above 0",
-            f"{marker:g}",
-            f"{square:g}",
-        )
-    try:
-        aruco_dictionary(dictionary)
-    except ValueError as wrong:
-        raise CalibrationError(str(wrong)) from wrong
-    return CharucoBoardSpec(columns, rows, square, marker, dictionary)
+def calibrate(images: Sequence[Image], *, name: str = "") -> CameraModel:
+    """Calibrate a camera from pictures of the printed board, all of one size, (height, width[, 3]) uint8.
 
-
-def format_board(board: CharucoBoardSpec) -> str:
-    """Write the form that ``parse_board`` reads."""
-    return f"charuco:{board.columns}x{board.rows}:{board.square_mm:g}:{board.marker_mm:g}:{board.dictionary}"
-
-
-@dataclass(frozen=True)
-class CalibrationView:
-    """One picture of the board: corners found, reprojection error, tilt, and whether it was used."""
-
-    index: int
-    corners: int
-    error_px: float | None
-    tilt_deg: float | None
-    used: bool
-    why_not: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """A camera's calibration and how far it can be trusted.
-
-    ``coverage`` is the share (0 to 1) of an 8 x 6 grid over the picture in which corners were seen. ``reasons`` say
-    why the calibration should be repeated, and are empty for a good one. ``board`` is the board's description.
+    Raises CalibrationError when the pictures differ in size, too few of them show the board, or no camera fits them
+    within half a pixel.
     """
-
-    camera: CameraModel
-    views: tuple[CalibrationView, ...]
-    coverage: float
-    reasons: tuple[str, ...]
-    board: str = ""
-
-    @property
-    def good(self) -> bool:
-        """Whether the calibration can be used."""
-        return not self.reasons
-
-    @property
-    def verdict(self) -> str:
-        """``good``, or ``Not good enough.`` and a sentence for each reason."""
-        return "good" if self.good else " ".join((Phrase("Not good enough."), *map(as_sentence, self.reasons)))
-
-
-@dataclass(frozen=True, eq=False)
-class BoardCorners:
-    """The inner corners of a board that were seen in a picture: (n, 2) in pixels, and their ids."""
-
-    corners_px: FloatArray
-    ids: list[int]
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether there are enough of them to calibrate with."""
-        return len(self.ids) >= _FEWEST_CORNERS
-
-
-def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
-    """Calibrate a camera from pictures of a board, all of one size, (height, width[, 3]) uint8.
-
-    Views that disagree with the others are left out. Raises CalibrationError when the pictures differ in size or too
-    few of them show the board. A calibration that should not be trusted is returned with its ``reasons``.
-    """
-    spec = parse_board(board) if isinstance(board, str) else board
-    size = _common_size(images)
-    sightings = [find_board(image, spec) for image in images]
-    usable = [sighting for sighting in sightings if sighting.is_enough]
-    if len(usable) < 3:
-        counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
-        raise CalibrationError(
-            "{usable} of {images} pictures show enough of the board {format_board} (corners seen: "
-            "{counts}; {fewest_corners} needed), too few; take {fewest_views} or more, or check the "
-            "board's description, the focus and the light, and that they are not mirrored",
-            len(usable),
-            len(images),
-            format_board(spec),
-            counts,
-            _FEWEST_CORNERS,
-            _FEWEST_VIEWS,
-        )
-    fit, kept = _fit_without_outliers(usable, spec, size)
-    views = _views(sightings, kept, fit)
-    coverage = _coverage(kept, size)
-    camera = CameraModel(fit.matrix, fit.distortion, size, fit.error_px, name)
-    return Calibration(camera, views, coverage, _reasons(views, fit, coverage), format_board(spec))
-
-
-def _common_size(images: Sequence[Image]) -> tuple[int, int]:
-    if not images:
-        raise CalibrationError(
-            "no pictures; expected {fewest_views} or more of the board from different sides", _FEWEST_VIEWS
-        )
     sizes = sorted({(image.shape[1], image.shape[0]) for image in images})
     if len(sizes) > 1:
         listed = ", ".join(f"{width} x {height}" for width, height in sizes)
         raise CalibrationError("the pictures differ in size ({sizes}); take all with one camera at one setting", listed)
-    return sizes[0]
-
-
-def find_board(image: Image, spec: CharucoBoardSpec) -> BoardCorners:
-    """Find a board's inner corners in a picture, (height, width[, 3]) uint8; none where it is not seen."""
-    grey = as_grey(image)
-    best = BoardCorners(np.zeros((0, 2)), [])
-    # Boards with an even number of rows exist with the first square black (OpenCV before 4.6) or white.
-    for legacy in (False, True) if spec.rows % 2 == 0 else (False,):
-        board = cv2.aruco.CharucoBoard(
-            (spec.columns, spec.rows), spec.square_mm, spec.marker_mm, aruco_dictionary(spec.dictionary)
+    views = [view for image in images if len((view := _corners(as_grey(image)))[0]) >= _FEWEST_CORNERS]
+    if len(views) < _FEWEST_VIEWS:
+        raise CalibrationError(
+            "the calibration board is seen well in {usable} of {images} pictures; {fewest_views} are needed, sharp "
+            "and not mirrored",
+            len(views),
+            len(images),
+            _FEWEST_VIEWS,
         )
-        board.setLegacyPattern(legacy)
-        corners, ids = detect_charuco(cv2.aruco.CharucoDetector(board), grey)
-        if len(ids) > len(best.ids):
-            best = BoardCorners(corners, ids)
-    if len(best.ids) < 2:
-        return best
-    gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
-    nearest = float(np.median(np.where(gaps > 0, gaps, np.inf).min(axis=1)))
-    # A wider window would take in the corners of the markers inside the squares.
-    window = int(np.clip(nearest / 8, 2, 6))
-    return BoardCorners(refine_saddles(grey, best.corners_px, window), best.ids)
+    camera = _fitted(views, sizes[0], name)
+    if camera.reprojection_error_px > _LARGEST_ERROR_PX:
+        raise CalibrationError(
+            "the corners are {error_px} pixels off on average; at most {largest_error_px} is accepted; hold the "
+            "board still and flat, keep the focus fixed, and leave blurred pictures out",
+            f"{camera.reprojection_error_px:.2f}",
+            _LARGEST_ERROR_PX,
+        )
+    return camera
 
 
-def _fit_without_outliers(
-    usable: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]
-) -> tuple[CameraFit, list[BoardCorners]]:
-    kept = list(usable)
-    while True:
-        fit = _fit(kept, spec, size)
-        errors = np.array(fit.view_errors_px)
-        limit = max(3 * float(np.median(errors)), 0.3)
-        worst = int(np.argmax(errors))
-        if errors[worst] <= limit or len(kept) <= max(3, (len(usable) + 1) // 2):
-            return fit, kept
-        del kept[worst]
+def _corners(grey: Image) -> tuple[FloatArray, FloatArray]:
+    """Return the board's inner corners that are seen: on the board in mm, (n, 3), and in the picture, (n, 2)."""
+    board = calibration_board()
+    found: Any = cv2.aruco.CharucoDetector(board).detectBoard(grey)
+    corners, ids, *_ = found
+    if ids is None:
+        return np.zeros((0, 3)), np.zeros((0, 2))
+    on_board = np.asarray(board.getChessboardCorners(), dtype=np.float64)[np.asarray(ids).ravel()]
+    return on_board, points_2d(corners)
 
 
-def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
-    points = [spec.corners_mm(sighting.ids) for sighting in sightings]
-    pixels = [sighting.corners_px for sighting in sightings]
+def _fitted(views: Sequence[tuple[FloatArray, FloatArray]], size: tuple[int, int], name: str) -> CameraModel:
+    points, pixels = zip(*views, strict=True)
     try:
-        simple, *others = (fit_camera(points, pixels, size, radial_terms=terms) for terms in RADIAL_TERMS)
+        fit, *others = (fit_camera(points, pixels, size, radial_terms=terms) for terms in RADIAL_TERMS)
     except ValueError as wrong:
         raise CalibrationError("no camera fits these pictures: {wrong}", wrong) from wrong
     # further terms distort the picture's corners badly where no corner was seen, so they must reduce the error
-    for fit, needed in zip(others, _LEAST_GAINS, strict=True):
-        simple = fit if fit.error_px < needed * simple.error_px else simple
-    return simple
-
-
-def _views(
-    sightings: Sequence[BoardCorners], kept: Sequence[BoardCorners], fit: CameraFit
-) -> tuple[CalibrationView, ...]:
-    views = []
-    for index, sighting in enumerate(sightings):
-        count = len(sighting.ids)
-        if sighting in kept:
-            number = kept.index(sighting)
-            rotation, _ = cv2.Rodrigues(fit.rotation_vectors[number])
-            tilt = float(np.degrees(np.arccos(np.clip(abs(rotation[2, 2]), 0, 1))))
-            views.append(CalibrationView(index, count, fit.view_errors_px[number], tilt, used=True))
-        else:
-            few = count < _FEWEST_CORNERS
-            why = (
-                either(count == 1, "only 1 corner seen", "only {count} corners seen", count=count)
-                if few
-                else Phrase("it disagrees with the other pictures")
-            )
-            views.append(CalibrationView(index, count, None, None, used=False, why_not=why))
-    return tuple(views)
-
-
-def _coverage(kept: Sequence[BoardCorners], size: tuple[int, int]) -> float:
-    across, down = 8, 6
-    pixels = np.concatenate([sighting.corners_px for sighting in kept])
-    columns = np.clip(pixels[:, 0] * across / size[0], 0, across - 1).astype(int)
-    rows = np.clip(pixels[:, 1] * down / size[1], 0, down - 1).astype(int)
-    return len(set(zip(columns.tolist(), rows.tolist(), strict=True))) / (across * down)
-
-
-def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) -> tuple[str, ...]:
-    used = [view for view in views if view.used]
-    reasons = []
-    if len(used) < _FEWEST_VIEWS:
-        reasons.append(
-            either(
-                len(used) == 1,
-                "take at least {fewest_views} pictures (10 is better): only 1 picture could be used",
-                "take at least {fewest_views} pictures (10 is better): only {used} pictures could be used",
-                fewest_views=_FEWEST_VIEWS,
-                used=len(used),
-            )
-        )
-    if fit.error_px > _LARGEST_ERROR_PX:
-        reasons.append(
-            Phrase(
-                "the corners are {error_px} pixels off on average; at most {largest_error_px} is "
-                "acceptable; hold the board still and flat, check its measurements, and keep the focus fixed; "
-                "a fish-eye lens may see 150 degrees at most",
-                f"{fit.error_px:.2f}",
-                _LARGEST_ERROR_PX,
-            )
-        )
-    # as it is listed: without decimals
-    tilted = [view for view in used if round(view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
-    if len(tilted) < 3:
-        reasons.append(
-            either(
-                len(tilted) == 1,
-                "only 1 picture shows the board tilted by {least_tilt_deg} degrees or more; three or more "
-                "are needed, tilted to different sides",
-                "only {tilted} pictures show the board tilted by {least_tilt_deg} degrees or more; three "
-                "or more are needed, tilted to different sides",
-                least_tilt_deg=f"{_LEAST_TILT_DEG:g}",
-                tilted=len(tilted),
-            )
-        )
-    if coverage < _LEAST_COVERAGE:
-        reasons.append(
-            Phrase(
-                "corners were seen in only {coverage} of the picture; at least {least_coverage} is needed; "
-                "hold the board in each corner of the picture and near the edges too",
-                f"{coverage:.0%}",
-                f"{_LEAST_COVERAGE:.0%}",
-            )
-        )
-    return tuple(reasons)
+    for other, needed in zip(others, _LEAST_GAINS, strict=True):
+        fit = other if other.error_px < needed * fit.error_px else fit
+    return CameraModel(fit.matrix, fit.distortion, size, fit.error_px, name)
 
 
 _FORMAT = "tabletop-referee camera"
@@ -326,12 +104,10 @@ _DISTORTION_LENGTHS = (4, 5, 8, 12, 14)
 """Possible numbers of coefficients in OpenCV's model of lens distortion."""
 
 
-def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> None:
+def save_calibration(path: Path, camera: CameraModel) -> None:
     """Write a calibration as JSON; raises CalibrationError when the file cannot be written."""
-    about = {"date": made_on.isoformat(), "board": calibration.board, "verdict": calibration.verdict}
-    data = camera_to_json(calibration.camera) | about
     try:
-        write_durably(path, json.dumps(data, indent=2) + "\n")
+        write_durably(path, json.dumps(camera_to_json(camera), indent=2) + "\n")
     except OSError as error:
         raise CalibrationError("cannot write the calibration {path}: {strerror}", path, error.strerror) from error
 

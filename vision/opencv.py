@@ -63,12 +63,6 @@ def detect_markers(detector: cv2.aruco.ArucoDetector, grey: Image) -> list[tuple
     return [(number, points_2d(quad)) for number, quad in zip(numbers, corners, strict=True)]
 
 
-def detect_charuco(detector: cv2.aruco.CharucoDetector, grey: Image) -> tuple[FloatArray, list[int]]:
-    """Detect a ChArUco board's inner corners: pixels of shape (n, 2) and their ids."""
-    corners, ids, *_ = detector.detectBoard(grey)
-    return points_2d(corners), [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
-
-
 def refine_saddles(grey: Image, corners_px: FloatArray, half_window_px: int) -> FloatArray:
     """Move chessboard corners to the nearest saddle point with subpixel accuracy; (n, 2) in and out.
 
@@ -150,13 +144,11 @@ def project_with_jacobian(
 
 @dataclass(frozen=True, eq=False)
 class CameraFit:
-    """Result of ``fit_camera``; a rotation per view, errors in pixels root mean square."""
+    """Result of ``fit_camera``; the error is the root mean square of all corners."""
 
     matrix: FloatArray
     distortion: FloatArray
     error_px: float
-    view_errors_px: tuple[float, ...]
-    rotation_vectors: tuple[FloatArray, ...]
 
 
 RADIAL_TERMS = {2: (cv2.CALIB_FIX_K3, 5), 3: (0, 5), 6: (cv2.CALIB_RATIONAL_MODEL, 8)}
@@ -176,7 +168,7 @@ def fit_camera(
     objects: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 3) for view in points_mm]
     images: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 2) for view in pixels]
     try:
-        error, matrix, distortion, rotations, _, _, _, view_errors = cv2.calibrateCameraExtended(
+        error, matrix, distortion, *_ = cv2.calibrateCamera(
             objects, images, size, np.eye(3), np.zeros(count), flags=flags
         )
     except cv2.error as wrong:
@@ -185,6 +177,4 @@ def fit_camera(
         np.asarray(matrix, dtype=np.float64),
         np.asarray(distortion, dtype=np.float64).ravel()[:count],
         float(error),
-        tuple(float(value) for value in np.asarray(view_errors).ravel()),
-        tuple(np.asarray(r, dtype=np.float64).reshape(3) for r in rotations),
     )

@@ -2,7 +2,7 @@
 
 A set's folder holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and,
 for enrolment, ``enrol*.jpg`` with ``enrol*.json``. The calibration folder has a folder of ChArUco pictures for each
-camera and, in ``layout.json``, the board. Of the truth files, only those of enrolment pictures are read.
+camera. Of the truth files, only those of enrolment pictures are read.
 """
 
 import json
@@ -349,9 +349,6 @@ class PictureFolder:
         self.layout = load_layout(folder / "layout.json")
         self._index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         self._calibration = calibration
-        board = json.loads((calibration / "layout.json").read_text(encoding="utf-8"))
-        columns, rows = board["squares"]
-        self._board = f"charuco:{columns}x{rows}:{board['square_mm']}:{board['marker_mm']}:{board['dictionary']}"
         self._calibrated = cache(self._calibrate)
         self._learned = cache(self._learn)
 
@@ -397,7 +394,7 @@ class PictureFolder:
 
     def _calibrate(self, camera: str) -> CameraModel:
         views = [load_image(path) for path in sorted((self._calibration / camera).glob("*.jpg"))]
-        return calibrate(views, self._board, name=camera).camera
+        return calibrate(views, name=camera)
 
     def looks_of(self, name: str) -> LearnedLook | None:
         """The piece set in a picture, learned from its enrolment pictures; ``None`` without any.

@@ -53,7 +53,7 @@ _PIECES = _commands(
     ("teach", ".pictures", "Learn the printed tiles of any game from one photo."),
 )
 _HARDWARE = _commands(
-    ("calibrate", ".calibration", "Measure a camera's lens with a printed board."),
+    ("calibrate", ".calibration", "Measure a camera's lens from pictures of a printed board."),
     ("lights", ".hardware", "Learn which light is which square, and try the lights."),
     ("sensors", ".hardware", "Show the switches under the squares, and learn which is where."),
     ("firmware", ".hardware", "Put the firmware on a microcontroller, and check it."),

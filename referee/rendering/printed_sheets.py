@@ -7,6 +7,7 @@ and below the grid, clear of the markers.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, product
 
 from common.phrases import Phrase
 from engine.printing import Box, BoxGroup, PrintedSheet
@@ -25,7 +26,7 @@ from referee.rendering.printed_pages import (
     ruler,
     ruler_labels,
 )
-from vision.calibration import CharucoBoardSpec, format_board
+from vision.calibration import DICTIONARY, MARKER_MM, SQUARE_MM, SQUARES
 from vision.layout.pieces import GridSurface, MarkerLayout
 from vision.layout.table import TableLayout
 
@@ -135,39 +136,25 @@ def _places_of(
     return lines, (*labels, *named)
 
 
-def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
-    """Plan the page with a calibration board, on the paper upright or sideways, whichever fits.
+def plan_charuco(paper: str) -> Page:
+    """Plan the page with the calibration board, sideways.
 
     Squares and markers are arranged as in ``cv2.aruco.CharucoBoard``: the first square black, markers numbered along
-    the rows. Raises PrintError when the board does not fit.
+    the rows. Raises PrintError for an unknown paper.
     """
-    board_width, board_height = board.columns * board.square_mm, board.rows * board.square_mm
-    for width, height in (paper_mm(paper), paper_mm(paper)[::-1]):
-        room = (width - 2 * MARGIN_MM, height - 2 * MARGIN_MM - RULER_HEIGHT_MM)
-        if board_width <= room[0] and board_height <= room[1]:
-            break
-    else:
-        raise PrintError(
-            "the board {format_board} is {board_width} x {board_height} mm, which does not fit on "
-            "{paper} with its ruler; use fewer or smaller squares",
-            format_board(board),
-            f"{board_width:g}",
-            f"{board_height:g}",
-            paper,
-        )
-    left, top = (width - board_width) / 2, height - MARGIN_MM
-    inset = (board.square_mm - board.marker_mm) / 2
+    height, width = paper_mm(paper)
+    columns, rows = SQUARES
+    left, top = (width - columns * SQUARE_MM) / 2, height - MARGIN_MM
+    inset = (SQUARE_MM - MARKER_MM) / 2
     shapes: list[tuple[Rectangle, ...]] = []
-    marker_id = 0
-    for row in range(board.rows):
-        for column in range(board.columns):
-            x, y = left + column * board.square_mm, top - (row + 1) * board.square_mm
-            if (row + column) % 2 == 0:
-                shapes.append((Rectangle(x, y, board.square_mm, board.square_mm),))
-            else:
-                shapes.append(marker_shape(board.dictionary, marker_id, x + inset, y + inset, board.marker_mm))
-                marker_id += 1
-    heading = (f"Calibration board {format_board(board)}. {INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
+    marker_ids = count()
+    for row, column in product(range(rows), range(columns)):
+        x, y = left + column * SQUARE_MM, top - (row + 1) * SQUARE_MM
+        if (row + column) % 2 == 0:
+            shapes.append((Rectangle(x, y, SQUARE_MM, SQUARE_MM),))
+        else:
+            shapes.append(marker_shape(DICTIONARY, next(marker_ids), x + inset, y + inset, MARKER_MM))
+    heading = (f"Calibration board. {INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
     return Page(width, height, tuple(shapes), (), ruler(), ruler_labels(heading))
 
 

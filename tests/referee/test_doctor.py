@@ -2,7 +2,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from referee.mqtt.options import MqttOptions
 from referee.settings.configuration import Configuration, load
 from referee.settings.kept_cameras import cameras_file, keep_camera
 from tests.vision.cameras.test_usb_devices import plug_in
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 from vision.geometry import CameraModel, Pose
 from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, save_appearance
 from vision.self_calibration import SelfCalibration, Sighting
@@ -200,7 +200,7 @@ def test_a_phone_or_an_address_is_a_camera_and_no_password_is_told(tmp_path: Pat
 
 def table_files(folder: Path) -> None:
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
-    save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(folder / "camera.json", camera)
     save_appearance(BlockAppearance({"gold": np.zeros(3), "teal": np.ones(3)}, MASKS), folder / "looks.json")
 
 

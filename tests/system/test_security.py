@@ -14,7 +14,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ from referee.web.server import HTTPS_ABOVE
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.guard import GUARD_S
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/internals/security.md"
@@ -61,8 +60,8 @@ class Running:
         (folder / "frames").mkdir()
         (folder / "games").mkdir()
         self.journal = folder / "games" / "evening.sqlite"
-        camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
-        save_calibration(folder / "camera.json", camera, made_on=date(2026, 5, 1))
+        camera = VirtualTable(1, GameOptions(turns=1)).calibration()
+        save_calibration(folder / "camera.json", camera)
         told = ["--camera", f"folder:{folder / 'frames'}", "--calibration", str(folder / "camera.json")]
         own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
         self.process = subprocess.Popen(

@@ -14,7 +14,7 @@ import time
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,7 +37,7 @@ from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.engine.whole_games import any_roll
 from tests.guard import GUARD_S
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"number-drop": "players=2", "blokus-dice": "players=2"}
@@ -194,11 +194,7 @@ class Watch:
         self._environment = {**kept, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
         self._folder = folder
         self.journal = folder / "journal.sqlite"
-        save_calibration(
-            folder / "lens.json",
-            Calibration(standard_setting(lens((960, 540))).camera, (), 1.0, ()),
-            made_on=date(2026, 5, 1),
-        )
+        save_calibration(folder / "lens.json", standard_setting(lens((960, 540))).camera)
         (folder / "incoming").mkdir()
         for words in (("games", "new", GAME, "--option", "players=2"), ("table", "roll", "I4,I3,O4,X5,T5")):
             subprocess.run(self._command(*words, "--journal", "journal.sqlite"), check=True, **self._where)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -40,7 +40,7 @@ from referee.settings.configuration import load as load_settings
 from referee.wiring.plan import load_sensor_map
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
-from vision.calibration import Calibration, load_calibration, save_calibration
+from vision.calibration import load_calibration, save_calibration
 from vision.cameras.phone import MOST_PHOTO_PIXELS
 from vision.errors import VisionError
 from vision.images import decode_photo, load_image
@@ -124,8 +124,8 @@ def _looks() -> tuple[bytes, ...]:
 
 @cache
 def _calibrations() -> tuple[bytes, ...]:
-    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
-    return (_written(lambda path: save_calibration(path, camera, made_on=date(2026, 5, 1))),)
+    camera = VirtualTable(1, GameOptions(turns=1)).calibration()
+    return (_written(lambda path: save_calibration(path, camera)),)
 
 
 def _healths() -> Sequence[bytes]:

@@ -1,9 +1,7 @@
 """The commands that read pictures, on pictures of the virtual table."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
 from importlib import resources
 from pathlib import Path
 
@@ -18,10 +16,9 @@ from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
 from tests.present import present
-from vision.calibration import Calibration, load_calibration, save_calibration
-from vision.cameras import Camera
-from vision.errors import CameraError, EndOfFramesError, EnrolmentError, FrameError
-from vision.frame import Frame, Image
+from vision.calibration import load_calibration, save_calibration
+from vision.errors import EnrolmentError
+from vision.frame import Image
 from vision.images import load_image
 from vision.layout.table import default_layout
 from vision.opencv import aruco_dictionary
@@ -63,90 +60,24 @@ def pictures(tmp_path_factory: pytest.TempPathFactory, board_views: tuple[Image,
         (folder / f"set-{picture.colour}.json").write_text(json.dumps(picture.as_json()))
     set_up = save("set-up.png", next(iter(table.frames())).image)
     calibration = folder / "camera.json"
-    save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(calibration, table.calibration())
     return Pictures(folder, calibration, tuple(boards), tuple(sets), set_up)
 
 
-def test_calibrate_writes_a_good_calibration(run: Run, pictures: Pictures, tmp_path: Path) -> None:
-    result = run("calibrate", *pictures.boards, "--out", "mine.json", "--anyway")
-    assert result.exit_code in {0, 1}, result.output
-    assert "reprojection error" in result.output
+def test_calibrate_writes_a_calibration(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    result = run("calibrate", *pictures.boards, "--out", "mine.json")
+    assert result.exit_code == 0, result.output
+    assert "pixels off on average" in result.output
     measured = load_calibration(tmp_path / "mine.json")
     assert measured.name == "mine"
     assert measured.reprojection_error_px < 0.5
     assert measured.matrix[0, 0] == pytest.approx(SMALL.matrix[0, 0], rel=0.05)
 
 
-def test_calibrate_refuses_pictures_of_two_sizes(run: Run, pictures: Pictures) -> None:
-    cv2.imwrite("tall.png", np.full((640, 360, 3), 90, np.uint8))
-    result = run("calibrate", pictures.boards[0], "tall.png", pictures.boards[1], "--out", "mine.json")
-    assert result.exit_code == 5
-    assert "the pictures differ in size (360 x 640, 640 x 360)" in result.stderr
-
-
-@pytest.mark.parametrize("source", ["film.avi", "video:film.avi"])
-def test_calibrate_takes_pictures_from_a_camera(run: Run, pictures: Pictures, tmp_path: Path, source: str) -> None:
-    film = cv2.VideoWriter(str(tmp_path / "film.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 4.0, SMALL.size)
-    for board in pictures.boards:
-        for _ in range(4):
-            film.write(load_image(board))
-    film.release()
-    result = run("calibrate", source, "--every", "1", "--pictures", "6", "--out", "mine.json", "--anyway")
-    assert result.exit_code in {0, 1}, result.output
-    assert [f"picture {number} " in result.output for number in (1, 6, 7)] == [True, True, False]
-    assert load_calibration(tmp_path / "mine.json").reprojection_error_px < 1
-
-
-def test_calibrate_takes_one_camera(run: Run) -> None:
-    result = run("calibrate", "/dev/null", "/dev/zero", "--out", "a.json")
-    assert (result.exit_code, "give one camera, or pictures" in result.output) == (2, True)
-
-
-class Faulty(Camera):
-    """Gives pictures, and raises the errors among them."""
-
-    def __init__(self, results: Iterable[Image | Exception]) -> None:
-        super().__init__("faulty")
-        self._results = iter(results)
-
-    def _read(self, timeout_s: float) -> Frame:
-        """Give the next picture."""
-        del timeout_s
-        result = next(self._results, EndOfFramesError("no more"))
-        if isinstance(result, Exception):
-            raise result
-        return Frame(result, 0.0, 0, "faulty")
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
-def test_calibrate_goes_on_after_a_camera_s_fault(
-    run: Run, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, two, three = (load_image(board) for board in pictures.boards[:3])
-    gone, cut_off = CameraError("camera 0 went away"), FrameError("a frame is cut off")
-    results: list[Image | Exception] = [one, gone, cut_off, cut_off, two, gone, three, gone, gone, one]
-    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty(results))
-    result = run("calibrate", "folder:new", "--out", "a.json")
-    assert result.exit_code == 1
-    assert [f"picture {number} " in result.stdout for number in (3, 4)] == [True, False]
-    assert result.stderr.count("camera 0 went away") == 4
-    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty([gone, gone]))
-    assert run("calibrate", "0", "--out", "a.json").exit_code == 5
-
-
-@pytest.mark.parametrize("prefix", ["", "images:"])
-def test_calibrate_takes_a_folder(run: Run, pictures: Pictures, prefix: str) -> None:
-    result = run("calibrate", f"{prefix}{pictures.boards[0].parent / 'boards'}", "--out", "a.json")
-    assert result.exit_code == 1
-    assert [f"{number}.png" in result.output for number in (0, 2, 3)] == [True, True, False]
-
-
-def test_a_bad_calibration_is_explained_and_not_written(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_calibrate_refuses_too_few_pictures_and_writes_nothing(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     result = run("calibrate", *pictures.boards[:3], "--out", "mine.json")
-    assert result.exit_code == 1
-    assert "Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used." in result.output
+    assert result.exit_code == 5
+    assert "the calibration board is seen well in 3 of 3 pictures; 5 are needed" in result.stderr
     assert not (tmp_path / "mine.json").exists()
 
 
@@ -154,22 +85,14 @@ def test_calibrate_checks_first_that_it_can_write(run: Run, pictures: Pictures) 
     result = run("calibrate", *pictures.boards, "--out", "nowhere/mine.json")
     assert result.exit_code == 8
     assert "there is no folder" in result.output
-    assert "reprojection error" not in result.output
+    assert "pixels off" not in result.output
 
 
-def test_an_unreadable_picture_is_named_and_three_are_too_few(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_calibrate_names_an_unreadable_picture(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     (tmp_path / "bad.png").write_bytes(b"no picture")
-    result = run("calibrate", pictures.boards[0], "bad.png", *pictures.boards[1:3], "--out", "mine.json")
+    result = run("calibrate", pictures.boards[0], "bad.png", "--out", "mine.json")
     assert result.exit_code == 5
     assert "bad.png is not a readable image" in result.stderr
-    result = run("calibrate", *pictures.boards[:3], "--out", "mine.json")
-    assert "Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used." in result.output
-
-
-def test_calibrate_refuses_pictures_without_the_board(run: Run, pictures: Pictures) -> None:
-    result = run("calibrate", pictures.set_up, pictures.set_up, "--out", "mine.json")
-    assert result.exit_code == 5
-    assert result.stderr.startswith("referee: error: 0 of 2 pictures show enough of the board")
 
 
 def enrol(run: Run, pictures: Pictures) -> Result:
@@ -274,7 +197,7 @@ def test_a_picture_that_is_read_is_not_overwritten(run: Run, pictures: Pictures,
         ("read", "--dice", photo, "--debug-image", "./photo.png"),
         ("teach", photo, *corners, "--symbols", "a", "--out", "photo.png"),
         ("enrol", "--dice", photo, "--positions", "1", "--out", "photo.png"),
-        ("calibrate", tmp_path, "--out", "photo.png", "--force"),
+        ("calibrate", photo, "--out", "photo.png", "--force"),
     ):
         result = run(*command)
         assert (result.exit_code, "photo.png is a file to read; choose another name" in result.stderr) == (2, True)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ from simulator.scene.scene import Setting
 from tests.guard import GUARD_S
 from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from tests.referee.virtual_board import SETTINGS, SMALL, Heard, Plugged, plugged
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 from vision.cameras import Camera
 from vision.frame import Frame
 
@@ -110,8 +109,8 @@ def test_the_camera_maps_the_lights_of_the_board(
     setting = small_setting()
     squares = ["g7", "a1", "d4", "c2"]
     camera = CameraOverTheStrip(table.device, setting, [setting.layout.centre_mm(square) for square in squares])
-    calibration = Calibration(setting.camera, (), 1.0, ())
-    save_calibration(table.folder / "camera.json", calibration, made_on=date(2026, 5, 1))
+    calibration = setting.camera
+    save_calibration(table.folder / "camera.json", calibration)
     out = table.folder / "lights.toml"
     settings = table.settings('\n[camera]\ncalibration = "camera.json"\n')
 

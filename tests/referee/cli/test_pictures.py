@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from importlib import resources
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Lighting, Scene, lens, looking_at
 from simulator.table import standard_setting
 from tests.commands import Run
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 from vision.frame import Image
 from vision.images import load_image
 from vision.layout.table import games_with_layouts
@@ -43,7 +42,7 @@ def photograph_table(folder: Path, game: str, looks: Mapping[str, str]) -> tuple
     handler = HANDLERS[game](setting.layout, Slack(), np.random.default_rng(1))
     image = Renderer(1).render(Scene(setting, tuple(handler.set_up(looks).values())))
     cv2.imwrite(str(folder / "now.png"), image)
-    save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(folder / "camera.json", setting.camera)
     layout = json.loads(resources.files("vision.layout").joinpath("games", f"{game}.json").read_text(encoding="utf-8"))
     (folder / "layout.json").write_text(json.dumps(layout))
     return folder / "now.png", "--calibration", folder / "camera.json", "--layout", folder / "layout.json"
@@ -295,7 +294,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a calibration, the layout of a tray, a picture of six dice in it and one in which a die leans."""
     folder = tmp_path_factory.mktemp("tray")
     made = tray_of_six(8.0)
-    save_calibration(folder / "camera.json", Calibration(made.camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(folder / "camera.json", made.camera)
     (folder / "tray.json").write_text(json.dumps(TRAY))
     (folder / "referee.toml").write_text('[camera]\ncalibration = "camera.json"\n[table]\nlayout = "tray.json"\n')
     cv2.imwrite(str(folder / "six.png"), made.image)

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run, runner_in
 from tests.guard import GUARD_S
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 ROOT = Path(__file__).resolve().parents[3]
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
@@ -69,7 +68,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Game:
         writer.write(frame.image)
     writer.release()
     calibration, looks = folder / "camera.json", folder / "looks.json"
-    save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(calibration, table.calibration())
     arguments = ["enrol"]
     for picture in enrolment_images(table.setting, table.seed):
         cv2.imwrite(str(folder / f"{picture.colour}.png"), picture.image)

@@ -11,7 +11,6 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.guard import GUARD_S
 from tests.system.mqtt.mosquitto import Client, free_port
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 ROOT = Path(__file__).resolve().parents[3]
 _FRAME_S = 0.25
@@ -85,7 +84,7 @@ class Camera:
         self._folder = folder
         self._game = load("diaballik")
         self._setting = standard_setting(lens((960, 540)), "diaballik")
-        save_calibration(calibration, Calibration(self._setting.camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+        save_calibration(calibration, self._setting.camera)
         self._picture = b""
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._film)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.system.installation.container import NEEDS_CONTAINER, ROOT, Machine, booted, product_in
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Client, broker_in, client_of
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 OWNER = "daemon"
 HERE = "127.0.0.1"
@@ -65,8 +64,8 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 def _watched(machine: Machine) -> list[str]:
     """Give the arguments of a referee that waits for pictures in the machine."""
     (machine.files / "srv/frames").mkdir(parents=True)
-    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
-    save_calibration(machine.files / "srv/camera.json", camera, made_on=date(2026, 5, 1))
+    camera = VirtualTable(1, GameOptions(turns=1)).calibration()
+    save_calibration(machine.files / "srv/camera.json", camera)
     return ["--camera", "folder:/srv/frames", "--journal", "/srv/g/j.sqlite"]
 
 
@@ -154,8 +153,8 @@ def _home_in(scratch: Path, files: Path) -> Path:
     (files / HOME[1:]).mkdir(parents=True)
     home = scratch / "home"
     (home / "frames").mkdir(parents=True)
-    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
-    save_calibration(home / "camera.json", camera, made_on=date(2026, 5, 1))
+    camera = VirtualTable(1, GameOptions(turns=1)).calibration()
+    save_calibration(home / "camera.json", camera)
     for each in (home, *home.iterdir()):
         os.chown(each, UMPIRE_ID, UMPIRE_ID)
     return home

@@ -1,7 +1,6 @@
 """A game of another kind is begun on the page of a real process: the page follows it, and a kill loses nothing."""
 
 import re
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE
 from tests.system.page.served import ROOT, START_MS, Camera, by_command, free_port
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
@@ -25,7 +24,7 @@ def watching(tmp_path: Path) -> tuple[str, ...]:
     camera = Camera(tmp_path / "seen")
     camera.show(np.full((*size[::-1], 3), 120, np.uint8))
     seen_by = standard_setting(lens(size), game="diaballik").camera
-    save_calibration(tmp_path / "camera.json", Calibration(seen_by, (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(tmp_path / "camera.json", seen_by)
     (tmp_path / "referee.toml").write_text(
         '[game]\nname = "diaballik"\noptions = {start = "variant"}\n'
         f'[camera]\nsource = "folder:{camera.folder}"\ncalibration = "camera.json"\n'

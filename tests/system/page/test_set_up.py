@@ -29,7 +29,7 @@ from tests.system.page.playing import PHONE
 from tests.system.page.served import START_MS, Camera, by_command
 from tests.system.page.test_barriers import AXE
 from tests.system.setup.test_setup import Pictures, pictures_of
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 DAY = date(2026, 5, 1)
@@ -254,7 +254,7 @@ def test_the_page_starts_the_referee_in_its_place_or_says_why_not(visit: Any, tm
         expect(page.locator("#findings .fault")).to_contain_text("camera.json", timeout=START_MS)
         expect(page.locator("h1")).to_have_text("1 step is missing")
         lens_of = standard_setting(lens((960, 540)), game="diaballik").camera
-        save_calibration(tmp_path / "camera.json", Calibration(lens_of, (), 1.0, ()), made_on=DAY)
+        save_calibration(tmp_path / "camera.json", lens_of)
         page.get_by_role("button", name="Start all the same").click()
         expect(page.locator("#next")).to_be_visible(timeout=START_MS)
         assert page.url == f"{address}/"

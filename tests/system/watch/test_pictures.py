@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from simulator.table import VirtualTable, standard_setting
 from tests.commands import runner_in
 from tests.referee.by_text import by_text
 from tests.referee.virtual_board import Heard
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import save_calibration
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError, EnrolmentError
 from vision.images import load_image
@@ -398,7 +398,7 @@ def test_watch_keeps_a_game_that_new_began_and_export_can_write(
     frame = next(iter(table.frames()))
     (tmp_path / "pictures").mkdir()
     cv2.imwrite(str(tmp_path / "pictures/0.png"), frame.image)
-    save_calibration(tmp_path / "camera.json", Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_calibration(tmp_path / "camera.json", table.calibration())
     (tmp_path / "referee.toml").write_text(SETTINGS)
     enrol = ["enrol"]
     for picture in enrolment_images(table.setting, table.seed):
