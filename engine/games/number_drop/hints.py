@@ -1,6 +1,6 @@
 """Hints: a first legal turn at once, then the best drops by evaluation, then the best few over sampled rolls.
 
-Combinations are evaluated one by one; solo slides and the last turn of a game are calculated exactly.
+Combinations are evaluated one by one; the last turn of a game is calculated exactly.
 
 Exact ends of the game: the most points that a turn after which nothing follows can leave on a sheet.
 
@@ -35,7 +35,6 @@ from engine.games.number_drop.evaluation import (
     immediate_worth,
     points_by_box,
     sheet_after,
-    slide_at_once,
     valuation_of,
     with_best_combinations,
 )
@@ -381,7 +380,6 @@ class _HintSearch:
 
     @cached_property
     def _valuation(self) -> Valuation:
-        """Computed on first use: in a solo game it may take longer than a first hint."""
         return valuation_of(self._state, self._player)
 
     def run(self) -> Hint[NumberDropTurn]:
@@ -391,10 +389,10 @@ class _HintSearch:
             if self._state.combining >> self._player & 1
             else turns_of(self._state, self._player)
         )
+        if isinstance(turns[0], Slide):
+            return Hint(*best_slide(self._state, turns), self._expected(self._sheet), _POINTS, _MOST_SURE)
         if len(turns) == 1:
             return self._hint_at_only(turns[0])
-        if isinstance(turns[0], Slide):
-            return best_slide(self._state, turns, self._expected(self._sheet), _MOST_SURE)
         ending, turns = self._decide_game_end(turns)
         if ending is not None:
             return ending
@@ -422,8 +420,6 @@ class _HintSearch:
     def _hint_at_only(self, turn: NumberDropTurn) -> Hint[NumberDropTurn]:
         """Return the hint at the only turn there is."""
         expected, x_counts = self._expected(self._sheet), self._state.options.x_counts_above_line
-        if isinstance(turn, Slide):
-            return Hint(*slide_at_once(self._state, [turn]), expected, _POINTS, _MOST_SURE)
         if isinstance(turn, Combination):
             after = play_turn(self._state, turn).sheets[self._player]
             scored = after.score(x_counts) - self._sheet.score(x_counts)
