@@ -113,9 +113,8 @@ def examine(load: Callable[[], Configuration], machine: Machine | None = None) -
     yield from check_table(configuration)
     yield from check_opponent(configuration.settings)
     yield from check_lights(configuration, machine)
-    ports = machine.ports()
-    yield from check_serial(ports)
-    yield from check_wires(configuration, ports, machine.connect, machine.ask_wled)
+    yield from check_serial(machine.ports())
+    yield from check_wires(configuration, machine.connect, machine.ask_wled)
     yield from check_broker(configuration.settings.mqtt, machine.host_name(), machine.environment, machine.ask_broker)
     yield from check_journal(configuration.settings.journal.path, machine.free_bytes, machine.holder)
 

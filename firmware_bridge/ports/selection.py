@@ -15,8 +15,7 @@ class WantedBoard:
     """Which board to use: by port name, by USB numbers, or, with nothing given, the only one there is.
 
     ``port`` is a name such as ``/dev/ttyACM0`` or a link to it, USB or not. ``vendor_id`` and ``product_id`` are USB's;
-    ``serial_number`` distinguishes two boards of the same kind. ``baud`` only matters on a UART. ``left_out`` is a port
-    name that is not tried when nothing is given, because another device is on it.
+    ``serial_number`` distinguishes two boards of the same kind. ``baud`` only matters on a UART.
     """
 
     port: str | None = None
@@ -24,7 +23,6 @@ class WantedBoard:
     product_id: int | None = None
     serial_number: str | None = None
     baud: int = DEFAULT_BAUD
-    left_out: str | None = None
 
     @property
     def is_any(self) -> bool:
@@ -76,7 +74,7 @@ def candidates(
     if wanted.port is not None:
         return (_port_by_name(wanted, ports),)
     if wanted.is_any:
-        return _likely_ports(wanted, ports)
+        return _likely_ports(ports)
     fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
     if not fitting:
         raise PortMissingError("found no port for {wanted}; {ports_named}", wanted, ports_named(ports))
@@ -157,9 +155,8 @@ def _names_of(name: str) -> tuple[str, str]:
     return name, str(Path(name).resolve())
 
 
-def _likely_ports(wanted: WantedBoard, ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
-    left_out = () if wanted.left_out is None else _names_of(wanted.left_out)
-    found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS and port.device not in left_out)
+def _likely_ports(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
+    found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS)
     if found:
         return found
     raise PortMissingError(

@@ -183,8 +183,6 @@ def _python_module(process: Path) -> str | None:
 PROBE = b"v\r\n"
 """Sent to a device that does not answer the greeting: WLED replies with its version, a 3D printer with an error."""
 
-WLED = "WLED"
-"""The name that ``certain_foreign_device`` returns for a WLED controller."""
 
 _INSTALL = Phrase("`./run hardware firmware install` puts it there")
 _ELSEWHERE = Phrase("is the right port named in the settings?")
@@ -210,7 +208,7 @@ _SIGNATURES = (
     ),
     _Signature(rb"^Grbl \d|^\[MSG:", Phrase("a milling machine (Grbl)")),
     _Signature(
-        rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, Phrase('choose `drivers = ["wled-serial"]` for lights on WLED')
+        rb"\bWLED\b|\"vid\":\d|^\{\"state\":", "WLED", Phrase('choose `drivers = ["wled-network"]` for lights on WLED')
     ),
     _Signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", Phrase("a GPS receiver (NMEA)")),
     _Signature(

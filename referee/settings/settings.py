@@ -243,7 +243,7 @@ class TurnSection(Section):
 class LightSection(Section):
     """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
-    drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
+    drivers: tuple[Literal["terminal", "gpio", "board", "wled-network"], ...] = Field(
         default=("terminal",), description="What shows the signals; several are allowed."
     )
     bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
@@ -298,12 +298,6 @@ class LightSection(Section):
         default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
     )
     wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
-    wled_serial_port: str | None = Field(
-        default=None, examples=["/dev/ttyUSB0"], description="The serial port of the WLED for wled-serial (Adalight)."
-    )
-    wled_baud: int = Field(
-        default=115200, ge=1200, le=3_000_000, description="Speed of the serial port for wled-serial."
-    )
 
     @model_validator(mode="before")
     @classmethod

@@ -40,7 +40,7 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
 
 _ABOUT_LIGHTS = (
     Phrase("What shows the lights? terminal (the screen), gpio (the Pi's pins), board (a microcontroller),"),
-    Phrase("wled-network or wled-serial; several with commas."),
+    Phrase("wled-network; several with commas."),
     Phrase("What they need comes after them, such as: wled-network wled_host=wled.local strip_lights=49."),
     Phrase("docs/hardware.md shows the wiring."),
 )
@@ -191,7 +191,6 @@ _HOST = Field(
     setting="wled_host",
     hint=Phrase("WLED's own page shows it: a name such as wled.local, or numbers."),
 )
-_SERIAL = Field(Phrase("Which socket is it plugged into?"), value="/dev/ttyUSB0", setting="wled_serial_port")
 _BUZZER = Field(Phrase("Which pin has the buzzer?"), FieldKind.NUMBER, "18", setting="buzzer_pin")
 _LIGHT_FORMS = (
     AnswerForm(
@@ -202,9 +201,6 @@ _LIGHT_FORMS = (
     ),
     AnswerForm(
         Phrase("WLED in the network"), (_HOST, _STRIP), answer="wled-network", words=Phrase("A strip with WLED.")
-    ),
-    AnswerForm(
-        Phrase("WLED on a USB cable"), (_SERIAL, _STRIP), answer="wled-serial", words=Phrase("The same, by cable.")
     ),
     AnswerForm(
         Phrase("A buzzer on the Pi's pins"), (_BUZZER,), answer="gpio", words=Phrase("It says when a turn was right.")

@@ -13,7 +13,7 @@ import http.client
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,13 +44,12 @@ from firmware_bridge.connection.events import (
 from firmware_bridge.errors import BridgeError, PortTakenError, SilentDeviceError
 from firmware_bridge.install.check import equipment
 from firmware_bridge.install.manifest import version_problem
-from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import ButtonAction, ResetCause, Welcome
-from firmware_bridge.wled import WledNetwork, WledSerial, WledSettingError
+from firmware_bridge.wled import WledNetwork, WledSettingError
 from hardware.errors import SettingError
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
-from hardware.lights.pixels import CHANNELS, PixelDriver, PixelOutput
+from hardware.lights.pixels import CHANNELS, PixelDriver
 from hardware.lights.sounds import ToneDriver
 from hardware.pin_map import ButtonRole
 from hardware.switches import GpioSwitches
@@ -432,7 +431,7 @@ def open_devices(
 
 
 def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic) -> tuple[DriverSource, ...]:
-    """Return a source for each WLED of the plan; nothing is opened here.
+    """Return a source for the WLED of the plan; nothing is opened here.
 
     The board's own strip comes from its ``Controller``. ``clock`` is the panel's.
     """
@@ -440,27 +439,17 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
     if light_map is None:
         return ()
     lights = plan.strip_lights or light_map.lights
-    outputs: dict[str, Callable[[], PixelOutput]] = {
-        "wled-serial": lambda: WledSerial(plan.wled_serial_port, lights, clock, baud=plan.wled_baud),
-        "wled-network": lambda: WledNetwork(plan.wled_host, lights, clock, port=plan.wled_port),
-    }
-    names = {"wled-serial": Phrase("the WLED on USB"), "wled-network": Phrase("the WLED on the network")}
+
+    def driver() -> PixelDriver:
+        try:
+            output = WledNetwork(plan.wled_host, lights, clock, port=plan.wled_port)
+        except WledSettingError as error:
+            raise SettingError(str(error)) from error
+        return PixelDriver("wled-network", output, light_map, brightness=plan.brightness)
+
     # a fault of one frame is only reported with a later one, which shows whether it works
-    steady_s = {"wled-serial": wled.SERIAL_STEADY_S, "wled-network": wled.NETWORK_STEADY_S}
-    return tuple(
-        DriverSource(
-            names[name], partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name]
-        )
-        for name in plan.drivers
-        if name in outputs
-    )
-
-
-def _driver(name: str, make_output: Callable[[], PixelOutput], light_map: LightMap, brightness: float) -> PixelDriver:
-    try:
-        return PixelDriver(name, make_output(), light_map, brightness=brightness)
-    except WledSettingError as error:
-        raise SettingError(str(error)) from error
+    source = DriverSource(Phrase("the WLED on the network"), driver, steady_s=wled.STEADY_S)
+    return (source,) if "wled-network" in plan.drivers else ()
 
 
 LISTEN_S = 1.5
@@ -497,9 +486,7 @@ def ask_wled(host: str) -> dict[str, Any]:
     return answer
 
 
-def check_wires(
-    configuration: Configuration, ports: Sequence[SerialPort], connect: Connect, ask_wled: AskWled
-) -> Iterator[Finding]:
+def check_wires(configuration: Configuration, connect: Connect, ask_wled: AskWled) -> Iterator[Finding]:
     """Yield findings about the maps, the board, WLED, and sensors that are switched off."""
     settings = configuration.settings
     try:
@@ -527,8 +514,6 @@ def check_wires(
         yield from check_board(plan, connect)
     if "wled-network" in plan.drivers and plan.wled_host:
         yield check_wled_network(plan, ask_wled)
-    if "wled-serial" in plan.drivers and plan.wled_serial_port:
-        yield _wled_port(plan.wled_serial_port, ports)
     yield from check_sensors(configuration)
 
 
@@ -635,14 +620,3 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
         return Finding.note("link", info, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
     return Finding.ok("link", info)
-
-
-def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
-    # links such as those in /dev/serial/by-id keep their names when ports change theirs
-    found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
-    if found is None:
-        there = ", ".join(port.device for port in ports) or "none"
-        return Finding.fault(
-            "WLED", Phrase("there is no port {name}; there are: {there}", name, there), "plug it in, or name another"
-        )
-    return Finding.ok("WLED", Phrase("its port is there: {found}", found))

@@ -6,7 +6,7 @@ A file, the sensor map, says which switch is under which square.
 import enum
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -20,7 +20,7 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
-from firmware_bridge.wled import BAUDS, WledSettingError, check_host
+from firmware_bridge.wled import WledSettingError, check_host
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, read_light_map
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS, ButtonRole
@@ -205,7 +205,7 @@ class PinSensors:
         return None if snapshot is None else by_place(snapshot, self._map)
 
 
-STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
+STRIP_DRIVERS = ("board", "wled-network")
 """The drivers that show frames on a strip, which requires a light map."""
 
 
@@ -250,8 +250,6 @@ class WiringPlan:
     brightness: float = 1.0
     wled_host: str = ""
     wled_port: int = 0
-    wled_serial_port: str = ""
-    wled_baud: int = 0
     switch_source: SwitchSource = SwitchSource.NONE
     switch_pins: SwitchPins | None = None
     sensor_map: SensorMap | None = None
@@ -319,15 +317,13 @@ def plan_and_problems(
     pin_map = faults.read("board.pin_map", settings.board.pin_map, partial(read_pin_map, button_roles=BUTTON_ROLES))
     light_map = _light_map(settings, drivers, pin_map, places, faults) if drivers and not making else None
     wled_host = _wled_host(settings, faults) if "wled-network" in drivers else None
-    _check_wled_serial(settings, drivers, faults)
     switch_source, switch_pins = SwitchSource(sensors.source), None
     if switch_source is SwitchSource.PINS and (inputs is not Inputs.CAMERA or making == "sensor map"):
         switch_pins = faults.attempt("sensors", lambda: sensor_pins(settings))
     sensor_map = _sensor_map(settings, pin_map, places, faults) if inputs is not Inputs.CAMERA else None
-    serial_wled = lights.wled_serial_port if "wled-serial" in lights.drivers else None
     plan = WiringPlan(
         drivers=drivers,
-        wanted=replace(wanted_board(settings.board), left_out=serial_wled),
+        wanted=wanted_board(settings.board),
         configure=_configure(settings),
         has_board_buttons=pin_map is not None and bool(pin_map.buttons) and not making,
         roles=_button_roles(settings, pin_map, faults),
@@ -337,8 +333,6 @@ def plan_and_problems(
         brightness=lights.brightness,
         wled_host=wled_host or "",
         wled_port=lights.wled_port,
-        wled_serial_port=lights.wled_serial_port or "",
-        wled_baud=lights.wled_baud,
         switch_source=switch_source,
         switch_pins=switch_pins,
         sensor_map=sensor_map,
@@ -421,29 +415,6 @@ def _wled_host(settings: Settings, faults: _Faults) -> str | None:
     host = settings.lights.wled_host
     faults.require("lights.wled_host", host, Phrase("wled-network needs the name or address of the WLED"))
     return None if host is None else faults.attempt("lights.wled_host", lambda: check_host(host))
-
-
-def _check_wled_serial(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
-    lights, board = settings.lights, settings.board
-    if "wled-serial" in drivers:
-        faults.require(
-            "lights.wled_serial_port", lights.wled_serial_port, Phrase("wled-serial needs the port of the WLED")
-        )
-        if lights.wled_baud not in BAUDS:
-            faults.add(
-                "lights.wled_baud",
-                [
-                    Phrase(
-                        "WLED does not know {wled_baud} baud; it knows {names}",
-                        lights.wled_baud,
-                        joined(map(str, BAUDS), ", "),
-                    )
-                ],
-            )
-        if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
-            faults.add(
-                "lights.wled_serial_port", [Phrase("{port} is the port of the board under [board], too", board.port)]
-            )
 
 
 def _sensor_map(

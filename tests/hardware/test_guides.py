@@ -8,9 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from firmware_bridge import wled
 from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
-from firmware_bridge.wled import linearize
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES
 from hardware.pin_map import GpioPinMap
@@ -143,20 +141,6 @@ def test_the_knobs_of_the_virtual_table_are_fields() -> None:
     assert set(told_parts) <= {field.name for field in fields(Setting)}
     assert len(told_habits) == 4
     assert len(told_parts) == 9
-
-
-def test_what_is_said_of_wleds_line_is_right() -> None:
-    table = rows(WLED, r"(\d+)", r"(\d+) ms")
-    assert len(table) == 2
-    bytes_a_second = 115_200 / 10
-    for lights, frame_ms in table:
-        assert int(frame_ms) == round(1000 * wled.frame_s(int(lights), bytes_a_second))
-    smooth = re.search(r"up to (\d+) lights can\s+swell and fade\s+smoothly", WLED)
-    assert smooth is not None
-    assert wled.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled.frame_s(154, bytes_a_second)
-    moved = [value for value in range(256) if wled.replace_commands(bytes([value]))[0] != value]
-    assert f"WLED could take {len(moved)} of the 256 values" in WLED
-    assert linearize(b"\xff") == b"\xff"
 
 
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")

@@ -1,8 +1,8 @@
-"""For owners of a WLED controller: its lights, over the network or by USB. Skipped otherwise.
+"""For owners of a WLED controller: its lights, over the network. Skipped otherwise.
 
     REFEREE_REAL_WLED=wled-board.local REFEREE_REAL_WLED_LIGHTS=64 ./check --real tests/real/test_real_wled.py
 
-A name that begins with / is a serial port. What the tests can't see they ask you.
+What the tests can't see they ask you.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from firmware_bridge.wled import DDP_PORT, WledNetwork, WledSerial
+from firmware_bridge.wled import DDP_PORT, WledNetwork
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
@@ -25,20 +25,14 @@ PORT = int(os.environ.get("REFEREE_REAL_WLED_PORT", str(DDP_PORT)))
 BRIGHTNESS = 0.5
 STEP_S = float(os.environ.get("REFEREE_REAL_STEP_S", "0.1"))
 
-pytestmark = pytest.mark.skipif(not NAMED, reason="set REFEREE_REAL_WLED to the name or the port of a real WLED")
+pytestmark = pytest.mark.skipif(not NAMED, reason="set REFEREE_REAL_WLED to the name of a real WLED")
 
 Ask = Callable[[str], bool]
 
 
 def made() -> PixelDriver:
-    by_usb = NAMED.startswith("/")
-    output: WledSerial | WledNetwork
-    if by_usb:
-        output = WledSerial(NAMED, LIGHTS, time.monotonic)
-    else:
-        output = WledNetwork(NAMED, LIGHTS, time.monotonic, port=PORT)
-    if isinstance(output, WledNetwork):
-        wait_until_looked_up(output.host, 10.0)
+    output = WledNetwork(NAMED, LIGHTS, time.monotonic, port=PORT)
+    wait_until_looked_up(output.host, 10.0)
     light_map = LightMap({str(number): (number,) for number in range(LIGHTS)}, lights=LIGHTS)
     return PixelDriver("WLED", output, light_map, brightness=BRIGHTNESS)
 

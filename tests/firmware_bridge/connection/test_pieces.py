@@ -33,7 +33,7 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.ports.serial_ports import WLED, certain_foreign_device, foreign_device_error, is_known_device
+from firmware_bridge.ports.serial_ports import certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import ButtonAction, Hello
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
@@ -296,7 +296,7 @@ def test_ordinary_words_are_no_known_stranger() -> None:
 
 def test_only_what_can_never_be_ours_is_a_certain_stranger() -> None:
     assert certain_foreign_device(b"$GPGGA,1,2\r\n") == "a GPS receiver (NMEA)"
-    assert certain_foreign_device(b"WLED 2410270\r\n") == WLED
+    assert certain_foreign_device(b"WLED 2410270\r\n") == "WLED"
     # What an Espressif chip says when it starts, with WLED as with our firmware; and a board at its prompt.
     for ours in (b"ESP-ROM:esp32s3-20210327\r\nrst:0x1 (POWERON)\r\n", b">>> ", b""):
         assert certain_foreign_device(ours) is None

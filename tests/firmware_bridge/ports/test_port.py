@@ -373,15 +373,6 @@ def test_a_converter_is_never_tried_unasked() -> None:
     assert candidates(WantedBoard("/dev/ttyUSB0"), [PRINTER, UART_SELECTION]) == (PRINTER,)
 
 
-def test_a_port_that_is_left_out_is_never_tried_unasked(tmp_path: Path) -> None:
-    link = tmp_path / "by-id"
-    link.symlink_to(ESPRESSIF.device)
-    for name in (ESPRESSIF.device, str(link)):
-        assert candidates(WantedBoard(left_out=name), [ESPRESSIF, PICO_SELECTION]) == (PICO_SELECTION,)
-    with pytest.raises(PortMissingError, match=r"there is /dev/ttyACM2, Espressif board"):
-        candidates(WantedBoard(left_out=ESPRESSIF.device), [ESPRESSIF])
-
-
 def test_a_port_is_found_by_its_name_or_a_link_to_it(tmp_path: Path) -> None:
     link = tmp_path / "by-id"
     link.symlink_to("/dev/null")

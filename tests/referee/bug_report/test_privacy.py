@@ -23,7 +23,7 @@ from tests.referee.service_table import wall_clock
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FREE_TEXTS = (
     "camera.source", "camera.calibration", "table.layout", "table.looks", "lights.light_map", "lights.wled_host",
-    "lights.wled_serial_port", "board.port", "board.serial_number", "board.pin_map", "sensors.map", "journal.path",
+    "board.port", "board.serial_number", "board.pin_map", "sensors.map", "journal.path",
     "opponent.player", "mqtt.address", "mqtt.hall", "mqtt.user", "mqtt.password_file", "mqtt.ca_file",
     "mqtt.certificate_file", "mqtt.key_file", "mqtt.table", "mqtt.table_name", "mqtt.topic_prefix",
     "mqtt.discovery_prefix", "page.certificate", "page.certificate_key",

@@ -538,7 +538,7 @@ def test_no_map_is_made_without_wired_devices(table: TableSetup) -> None:
 
 def test_an_empty_map_is_asked_for_again(table: TableSetup) -> None:
     table.make_light_map = lambda settings, path: False
-    assert check_step(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
+    assert check_step(STEPS["lights"], table, "wled-network wled_host=wled.local strip_lights=49").is_done
     outcome = check_step(STEPS["light-map"], table, "")
     assert not outcome.is_done
     assert [finding.message for finding in outcome.findings] == ["nothing was found"]

@@ -14,7 +14,6 @@ import pytest
 
 from common.findings import Finding
 from firmware_bridge.connection.connection import ConnectionStatistics
-from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.link import Counts, LinkStatistics
 from firmware_bridge.protocol.packets import DroppedFrames
 from referee.errors import ConfigError
@@ -102,15 +101,14 @@ def test_by_default_any_board_that_answers_is_used(folder: Path) -> None:
 
 
 def test_all_missing_settings_are_named_at_once(folder: Path) -> None:
-    text = '[lights]\ndrivers = ["board", "wled-network", "wled-serial"]\n[sensors]\neyes = "both"\n'
+    text = '[lights]\ndrivers = ["board", "wled-network"]\n[sensors]\neyes = "both"\n'
     _, found = planned(folder, text)
     listed = "\n".join(found)
-    assert "lights.light_map: it is not set, and board and wled-network and wled-serial need one" in listed
+    assert "lights.light_map: it is not set, and board and wled-network need one" in listed
     assert "lights.wled_host: it is not set" in listed
-    assert "lights.wled_serial_port: it is not set" in listed
     assert "sensors.eyes: it is 'both', but sensors.source is none" in listed
     assert "sensors.eyes: it is 'both', but sensors.map is not set; `./run hardware sensors map` makes one" in listed
-    assert len(found) == 5
+    assert len(found) == 4
     (folder / "referee.toml").write_text(text)
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
     with pytest.raises(ConfigError) as caught:
@@ -203,18 +201,9 @@ def test_squares_that_the_game_lacks_are_named(folder: Path) -> None:
     assert "the sensor map has squares that this game does not have: q8" in found[0]
 
 
-def test_a_button_role_or_a_port_used_twice_is_refused(folder: Path) -> None:
-    text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
-    text += '[board]\nport = "/dev/ttyUSB0"\nbuttons = ["hint", "hint"]\n'
-    _, found = planned(folder, text)
-    assert "/dev/ttyUSB0 is the port of the board under [board], too" in found[0]
-    assert "more than one button is set for hint; give each" in found[1]
-
-
-def test_an_unsupported_rate_for_wled_is_refused(folder: Path) -> None:
-    text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
-    _, found = planned(folder, text + "wled_baud = 9600\n")
-    assert "lights.wled_baud: WLED does not know 9600 baud; it knows 115200" in found[0]
+def test_a_button_role_used_twice_is_refused(folder: Path) -> None:
+    _, found = planned(folder, '[board]\nbuttons = ["hint", "hint"]\n')
+    assert "more than one button is set for hint; give each" in found[0]
 
 
 @pytest.mark.parametrize("making", ["light map", "sensor map"])
@@ -247,16 +236,6 @@ def test_a_game_is_played_without_its_wired_devices_if_their_settings_are_wrong(
         playing(WHOLE.replace('"both"', '"sensors"'))
 
 
-def test_the_port_of_the_wled_is_left_out_of_the_search_for_the_board(folder: Path) -> None:
-    text = '[lights]\ndrivers = ["board", "wled-serial"]\nlight_map = "lights.toml"\n'
-    text += 'wled_serial_port = "/dev/ttyACM2"\n'
-    plan, found = planned(folder, text)
-    assert found == []
-    assert (plan.wanted.left_out, plan.wanted.is_any) == ("/dev/ttyACM2", True)
-    unused, _ = planned(folder, text.replace(', "wled-serial"', ""))
-    assert unused.wanted.left_out is None
-
-
 def quietly(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
     return linked_controller(plan, lambda sentence: None)
 
@@ -265,9 +244,9 @@ def no_wled(host: str) -> dict[str, Any]:
     raise OSError("nobody there")
 
 
-def findings(configuration: Configuration, ask: Any = no_wled, ports: Any = ()) -> dict[str, list[Finding]]:
+def findings(configuration: Configuration, ask: Any = no_wled) -> dict[str, list[Finding]]:
     by_subject: dict[str, list[Finding]] = {}
-    for finding in check_wires(configuration, ports, quietly, ask):
+    for finding in check_wires(configuration, quietly, ask):
         by_subject.setdefault(finding.subject, []).append(finding)
     return by_subject
 
@@ -329,7 +308,7 @@ def test_a_board_used_by_another_program_is_reported(table: Plugged) -> None:
             with quietly(plan) as second:
                 yield second
 
-    (finding,) = [one for one in check_wires(configuration, (), taken, no_wled) if one.subject == "board"]
+    (finding,) = [one for one in check_wires(configuration, taken, no_wled) if one.subject == "board"]
     assert finding.severity == "note"
     assert "is in use" in finding.message
 
@@ -344,7 +323,7 @@ def test_a_board_that_another_program_takes_only_briefly_is_waited_for(table: Pl
                 first.close()
                 yield second
 
-    found = [one for one in check_wires(table.settings(), (), taken_briefly, no_wled) if one.subject == "board"]
+    found = [one for one in check_wires(table.settings(), taken_briefly, no_wled) if one.subject == "board"]
     assert [one.severity for one in found] == ["ok"]
 
 
@@ -401,21 +380,6 @@ def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged
 def test_a_name_that_no_request_can_contain_is_not_answered() -> None:
     with pytest.raises(ValueError, match="control characters"):
         devices.ask_wled("wled\x01")
-
-
-def test_the_serial_port_of_a_wled_is_checked(table: Plugged) -> None:
-    text = WLED.replace("wled-network", "wled-serial").replace(
-        'wled_host = "wled.local"', 'wled_serial_port = "/dev/ttyUSB3"'
-    )
-    (gone,) = findings(table.settings(base=text))["WLED"]
-    assert (gone.severity, "there is no port /dev/ttyUSB3" in gone.message) == ("fault", True)
-    (there,) = findings(table.settings(base=text), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
-    assert there.severity == "ok"
-    link = table.folder / "by-id"
-    link.symlink_to("/dev/ttyUSB3")
-    linked = text.replace("/dev/ttyUSB3", str(link))
-    (there,) = findings(table.settings(base=linked), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
-    assert there.severity == "ok"
 
 
 class _Wled(BaseHTTPRequestHandler):

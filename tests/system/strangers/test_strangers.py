@@ -63,7 +63,7 @@ STRANGERS: dict[str, tuple[Speaker, type[BridgeError], str]] = {
     "a 3D printer that reports": (Speaker(b"ok T:21.3 /0.0 B:20.9 /0.0\n"), WrongDeviceError, r"3D printer"),
     "a 3D printer asked": (Speaker(to_lines=marlin), WrongDeviceError, r"is a 3D printer \(Marlin\)"),
     "a milling machine": (Speaker(b"\r\nGrbl 1.1h ['$' for help]\r\n"), WrongDeviceError, r"milling machine \(Grbl\)"),
-    "WLED asked": (Speaker(to_lines=wled), WrongDeviceError, r'is WLED; choose `drivers = \["wled-serial"\]`'),
+    "WLED asked": (Speaker(to_lines=wled), WrongDeviceError, r'is WLED; choose `drivers = \["wled-network"\]`'),
     "WLED that tells": (Speaker(b'{"state":{"on":true,"bri":128}}\n'), WrongDeviceError, r"is WLED"),
     "a GPS": (
         Speaker(b"4.1,M,,*47\r\n$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n"),
