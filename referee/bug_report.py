@@ -28,7 +28,7 @@ from referee.settings.configuration import Configuration
 LEFT_OUT = "(left out)"
 _HARMLESS = re.compile(
     r"auto|none|GPIO\d{1,2}|BOARD\d{1,2}|\d{1,2}|/dev/(video|ttyACM|ttyUSB|ttyAMA|ttyS)\d{1,3}"
-    r"|(fischer|bronstein|delay) [\d.]{1,6}\+[\d.]{1,6}|(hourglass|game) [\d.]{1,6}|\d\d:\d\d-\d\d:\d\d"
+    r"|(fischer|delay) [\d.]{1,6}\+[\d.]{1,6}|game [\d.]{1,6}|\d\d:\d\d-\d\d:\d\d"
 )
 _PRIVATE = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://\S+"  # an address of the web

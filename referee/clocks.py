@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -24,12 +24,8 @@ class ClockMode(StrEnum):
     """A fixed time for the whole game."""
     FISCHER = "fischer"
     """The player gets the bonus after each turn."""
-    BRONSTEIN = "bronstein"
-    """The player gets back the time used for the turn, but at most the bonus."""
     DELAY = "delay"
     """In each turn, the time begins to run after the bonus."""
-    HOURGLASS = "hourglass"
-    """The time that one player uses is gained by the others."""
 
 
 class FlagRule(StrEnum):
@@ -41,12 +37,10 @@ class FlagRule(StrEnum):
     """The referee says so, and the game goes on."""
 
 
-_WITH_BONUS = frozenset({ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY})
+_WITH_BONUS = frozenset({ClockMode.FISCHER, ClockMode.DELAY})
 NO_CLOCK = "none"
 _TEXT = re.compile(r"\s*([a-z]+)\s+([0-9]+(?:\.[0-9]+)?)\s*(?:\+\s*([0-9]+(?:\.[0-9]+)?)\s*)?", re.IGNORECASE)
-_EXPECTED = Phrase(
-    '"none", "fischer 5+3" (minutes and seconds), "bronstein 5+3", "delay 5+3", "hourglass 2" or "game 10"'
-)
+_EXPECTED = Phrase('"none", "fischer 5+3" (minutes and seconds), "delay 5+3" or "game 10"')
 _MOST_MINUTES = 24 * 60
 
 
@@ -145,8 +139,8 @@ class ClockFace:
     """What a clock shows at ``time_s``, in the time of the frames.
 
     ``remaining_s`` is the time left to each player who plays. For the ``running`` players it runs down after their
-    ``delay_s``; with an hourglass the others gain it. ``paused`` says why the clock is paused, and is empty if it
-    isn't. ``fallen`` are the players whose flag has fallen.
+    ``delay_s``. ``paused`` says why the clock is paused, and is empty if it isn't. ``fallen`` are the players whose flag
+    has fallen.
     """
 
     mode: ClockMode
@@ -161,7 +155,7 @@ class ClockFace:
     def after(self, seconds: float) -> ClockFace:
         """Return the face that many seconds later, if nothing happens until then."""
         elapsed_s = 0.0 if self.paused else max(0.0, seconds)
-        left, delay = run_down(self.mode, self.remaining_s, self.delay_s, self.running, elapsed_s)
+        left, delay = run_down(self.remaining_s, self.delay_s, self.running, elapsed_s)
         return replace(self, time_s=self.time_s + max(0.0, seconds), remaining_s=left, delay_s=delay)
 
 
@@ -170,9 +164,8 @@ class Clock:
     """A clock's state at ``since_s``.
 
     ``remaining_s`` is the time each player had left then, ``used_s`` the time used so far in the current turn.
-    ``fallen`` are the players whose fallen flag was announced; they get no more bonus. A flag stays fallen even if an
-    hourglass gives its player time again, because what counts is that the time once ran out. ``retired`` are those who
-    no longer play: their time stays as it is.
+    ``fallen`` are the players whose fallen flag was announced; they get no more bonus. ``retired`` are those who no
+    longer play: their time stays as it is.
     """
 
     control: TimeControl
@@ -196,7 +189,7 @@ class Clock:
         if self.pauses or not self.running:
             return replace(self, since_s=time_s)
         elapsed_s = time_s - self.since_s
-        left, _ = run_down(self.control.mode, self._playing_s(), self._delay_s(), self.running, elapsed_s)
+        left, _ = run_down(self._playing_s(), self._delay_s(), self.running, elapsed_s)
         used = {**self.used_s, **{player: self.used_s.get(player, 0.0) + elapsed_s for player in self.running}}
         return replace(self, remaining_s={**self.remaining_s, **left}, used_s=used, since_s=time_s)
 
@@ -207,7 +200,7 @@ class Clock:
         used = {player: stopped.used_s.get(player, 0.0) for player in to if player in stopped.running}
         if finished in left:
             if left[finished] > 0 and finished not in stopped.fallen:
-                left[finished] += self._increment_s(stopped.used_s.get(finished, 0.0))
+                left[finished] += self.control.bonus_s if self.control.mode is ClockMode.FISCHER else 0.0
             used.pop(finished, None)
         running = tuple(player for player in to if player in left)
         return replace(stopped, remaining_s=left, used_s=used, running=running)
@@ -221,18 +214,7 @@ class Clock:
         """Return when a player's time will be up if nothing happens; infinity while it isn't running."""
         if self.pauses or player not in self.running:
             return math.inf
-        if self.control.mode is ClockMode.HOURGLASS:
-            return self._hourglass_is_empty_at_s(player)
         return self.since_s + self.remaining_s[player] + self._delay_s().get(player, 0.0)
-
-    def _hourglass_is_empty_at_s(self, player: Player) -> float:
-        left, time_s = self._playing_s(), self.since_s
-        while left[player] > 0:
-            step_s = _rates_last_s(left, hourglass_rates(left, self.running))
-            if math.isinf(step_s):
-                return math.inf
-            left, time_s = _run_hourglass(left, self.running, step_s), time_s + step_s
-        return time_s
 
     def face(self, time_s: float) -> ClockFace:
         """Return what the clock shows at a time."""
@@ -252,15 +234,6 @@ class Clock:
         """Return the time left to each player who plays."""
         return {player: left_s for player, left_s in self.remaining_s.items() if player not in self.retired}
 
-    def _increment_s(self, used_s: float) -> float:
-        match self.control.mode:
-            case ClockMode.FISCHER:
-                return self.control.bonus_s
-            case ClockMode.BRONSTEIN:
-                return min(used_s, self.control.bonus_s)
-            case ClockMode.GAME | ClockMode.DELAY | ClockMode.HOURGLASS:
-                return 0.0
-
     def _delay_s(self) -> dict[Player, float]:
         """Return the seconds of delay left to each running player."""
         if self.control.mode is not ClockMode.DELAY:
@@ -268,20 +241,13 @@ class Clock:
         return {player: max(0.0, self.control.bonus_s - self.used_s.get(player, 0.0)) for player in self.running}
 
 
-_NOTHING_S = 1e-9
-"""Time, in seconds, that is only rounding."""
-
-
 def run_down(
-    mode: ClockMode,
     remaining_s: Mapping[Player, float],
     delay_s: Mapping[Player, float],
     running: Sequence[Player],
     elapsed_s: float,
 ) -> tuple[dict[Player, float], dict[Player, float]]:
     """Return each player's remaining time and delay after ``elapsed_s``; neither falls below 0."""
-    if mode is ClockMode.HOURGLASS:
-        return _run_hourglass(remaining_s, running, elapsed_s), dict(delay_s)
     left, delay = dict(remaining_s), dict(delay_s)
     for player in running:
         free_s = delay.get(player, 0.0)
@@ -289,39 +255,6 @@ def run_down(
             delay[player] = max(0.0, free_s - elapsed_s)
         left[player] -= min(left[player], max(0.0, elapsed_s - free_s))
     return left, delay
-
-
-def hourglass_rates(remaining_s: Mapping[Player, float], running: Collection[Player]) -> dict[Player, float]:
-    """Return how many seconds a second each player gains: those whose time runs give theirs to all others.
-
-    Whoever has nothing left while their time runs neither gives nor gains. If nobody can gain, nobody gives.
-    """
-    empty = {player for player in running if remaining_s[player] <= 0}
-    sharing = [player for player in remaining_s if player not in empty]
-    giving = [player for player in running if player in sharing and (len(sharing) > 1 or not empty)]
-    share = 1 / (len(sharing) - 1) if len(sharing) > 1 else 0.0
-    return {
-        player: share * sum(each != player for each in giving) - (player in giving) if player in sharing else 0.0
-        for player in remaining_s
-    }
-
-
-def _rates_last_s(remaining_s: Mapping[Player, float], rates: Mapping[Player, float]) -> float:
-    """Return how long it takes until somebody has nothing left, and the rates change; infinity for never."""
-    return min((remaining_s[player] / -rate for player, rate in rates.items() if rate < 0), default=math.inf)
-
-
-def _run_hourglass(
-    remaining_s: Mapping[Player, float], running: Sequence[Player], elapsed_s: float
-) -> dict[Player, float]:
-    left, rest_s = dict(remaining_s), elapsed_s
-    while rest_s > 0:
-        rates = hourglass_rates(left, running)
-        step_s = min(rest_s, _rates_last_s(left, rates))
-        after = {player: left[player] + rates[player] * step_s for player in left}
-        left = {player: seconds if seconds > _NOTHING_S else 0.0 for player, seconds in after.items()}
-        rest_s -= step_s
-    return left
 
 
 def clock_text(seconds: float) -> str:

@@ -21,7 +21,7 @@ from hall.floor import Seat
 from hall.hall import Hall
 from hall.tournament.director import Director
 from hall.tournament.standings import format_points
-from referee.clocks import ClockMode, clock_text, hourglass_rates, run_down
+from referee.clocks import clock_text, run_down
 from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
 from referee.web import views
@@ -215,12 +215,8 @@ def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
     # At a table that is off, no time passes; whether it is off or only out of reach is not known.
     is_still = clock.paused or seat.is_online is False
     running = [] if is_still else [side for side in clock.remaining_s if side in clock.running]
-    mode = ClockMode.HOURGLASS if clock.mode == ClockMode.HOURGLASS else ClockMode.GAME
-    left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, seat.clock_age_s(now))
-    rates = {side: -float(side in running) for side in left_s}
-    if mode is ClockMode.HOURGLASS:
-        rates = hourglass_rates(left_s, running)
-    return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), rates[side]) for side in left_s]
+    left_s, delay_s = run_down(clock.remaining_s, clock.delay_s, running, seat.clock_age_s(now))
+    return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), -float(side in running)) for side in left_s]
 
 
 def refusal(error: TournamentError | ClockError) -> HTTPException:

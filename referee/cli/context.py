@@ -462,7 +462,7 @@ clock_option = setting_option(
     "--clock",
     setting="clock.time",
     metavar="TIME",
-    help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
+    help='A clock for a new game: "fischer 5+3", "delay 5+3", "game 10" or "none".',
 )
 game_number_option = click.option(
     "--game", "game_number", type=WholeNumber(min=1), help="Which game of the journal.  [default: the last]"

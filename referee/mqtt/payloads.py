@@ -12,7 +12,7 @@ from common.phrases import Phrase, capitalized, joined, listed
 from common.program import program_version
 from engine.api import Game
 from engine.values import Outcome
-from referee.clocks import ClockFace, ClockMode, clock_text, hourglass_rates
+from referee.clocks import ClockFace, clock_text
 from referee.commands.values import Role
 from referee.journal.events import PRIVATE, REQUEST, Event, EventKind, encode
 from referee.journal.journal import utc_text
@@ -156,11 +156,8 @@ def _outcome(outcome: Outcome, tell: Names) -> ShownOutcome:
 
 def _clock(face: ClockFace, sides: Sequence[ShownSide], now: datetime) -> ShownClock:
     names = {side.side: side.name for side in sides}
-    rates = hourglass_rates(face.remaining_s, face.running) if face.mode is ClockMode.HOURGLASS else {}
     left_s = [
-        (face.remaining_s[player] + face.delay_s.get(player, 0.0)) / -rate
-        for player in face.running
-        if player not in face.fallen and (rate := rates.get(player, -1.0)) < 0
+        face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in face.running if player not in face.fallen
     ]
     runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
     said = joined(

@@ -335,7 +335,7 @@ class ClockSection(Section):
     time: str = Field(
         default="none",
         description='The time of each player: "none", minutes for the whole game, such as "game 10", '
-        'minutes and seconds a turn, such as "fischer 5+3", "bronstein 5+3" or "delay 5+3", or "hourglass 2".',
+        'minutes and seconds a turn, such as "fischer 5+3" or "delay 5+3".',
     )
     flag: Literal["said", "loses"] = Field(
         default="said", description="What a fallen flag means: it is only announced, or the player loses."

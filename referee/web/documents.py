@@ -107,7 +107,7 @@ class ClockDocument(Document):
     """The clock at the moment the document is sent; a screen counts on from there.
 
     ``remaining_s`` is the time left to each player who plays. The time of the ``running`` players runs down once their
-    ``delay_s`` is over; in the mode ``hourglass``, the other players gain it. ``paused`` is the reason for a pause,
+    ``delay_s`` is over. ``paused`` is the reason for a pause,
     empty while the clock runs. ``fallen`` are the players whose flag has fallen. ``control`` describes the setting.
     """
 

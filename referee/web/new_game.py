@@ -263,7 +263,6 @@ def _clocks(language: str, usual: TimeControl | None) -> list[tuple[str, str, st
         ("fischer 5+3", gettext("Quick"), gettext("5 minutes each, and 3 seconds more a turn")),
         ("fischer 15+10", gettext("Unhurried"), gettext("15 minutes each, and 10 seconds more a turn")),
         ("game 10", gettext("Strict"), gettext("10 minutes each for the whole game")),
-        ("hourglass 2", gettext("Hourglass"), gettext("2 minutes each; what one uses, the others gain")),
     ]
 
 

@@ -22,20 +22,8 @@ export function face(seconds) {
 export function left(clock, player, elapsed) {
   const now = clock.remaining_s[player];
   if (clock.paused) return now;
-  const used = (each) => Math.max(0, elapsed - (clock.delay_s[each] ?? 0));
-  const losing = clock.running.filter((each) => clock.remaining_s[each] > 0);
-  // A player who loses time alone can't lose more than is left.
-  const most = losing.length === 1 ? clock.remaining_s[losing[0]] : Infinity;
-  const lost = (each) => Math.min(most, used(each));
-  // On an hourglass, a player whose time is used up neither loses nor gains.
-  const empty = clock.mode === "hourglass" ? clock.running.filter((each) => !losing.includes(each)) : [];
-  const others = Object.keys(clock.remaining_s).length - 1 - empty.length;
-  if (empty.includes(player) || (empty.length && others < 1)) return now;
-  const flows = clock.mode === "hourglass" && others > 0;
-  const gained = flows
-    ? losing.filter((each) => each !== player).reduce((sum, each) => sum + lost(each), 0) / others
-    : 0;
-  return Math.max(0, now - (losing.includes(player) ? lost(player) : 0) + gained);
+  const lost = clock.running.includes(player) ? Math.max(0, elapsed - (clock.delay_s[player] ?? 0)) : 0;
+  return Math.max(0, now - lost);
 }
 
 export function runClocks() {

@@ -299,8 +299,6 @@ def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     assert clock_of(Seat("table-1", told, is_online=False), visit.clock.utc()) == last, "no time passes without power"
     paused = told.model_copy(update={"clock": clock.model_copy(update={"paused": "by Ann"})})
     assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ClockLine("gold", 100.0, 5.0, 0.0)
-    hourglass = told.model_copy(update={"clock": clock.model_copy(update={"mode": "hourglass", "delay_s": {}})})
-    assert clock_of(Seat("table-1", hourglass), visit.clock.utc())[1] == ClockLine("teal", 80.0, 0.0, 1.0)
     visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
     visit.clock.now_s += 2.0
     assert 'data-left="100.0" data-delay="3.0" data-rate="-1.0"' in visit.page("/")

@@ -15,10 +15,8 @@ from referee.clocks import (
     TimeControl,
     clock_text,
     clock_words,
-    hourglass_rates,
     read_control,
     recorded_control,
-    run_down,
 )
 from referee.errors import ClockError
 
@@ -44,16 +42,11 @@ def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
         ("fischer 1+5", 10, (55, 60)),
         ("fischer 1+5", 2, (63, 60)),
         ("fischer 1+5", 59.5, (5.5, 60)),
-        ("bronstein 1+5", 10, (55, 60)),
-        ("bronstein 1+5", 2, (60, 60)),
         ("delay 1+5", 10, (55, 60)),
         ("delay 1+5", 2, (60, 60)),
-        ("hourglass 1", 10, (50, 70)),
         ("game 1", 70, (0, 60)),
         ("fischer 1+5", 70, (0, 60)),
-        ("bronstein 1+5", 61, (0, 60)),
         ("delay 1+5", 62, (3, 60)),
-        ("hourglass 1", 70, (0, 120)),
     ],
 )
 def test_a_turn_takes_the_time_of_the_clocks_mode(text: str, seconds: float, expected: tuple[float, float]) -> None:
@@ -91,11 +84,6 @@ def test_simultaneous_players_have_their_own_time() -> None:
     assert clock.at(20.0).remaining_s == {"p1": 58, "p2": 53, "p3": 40}
 
 
-def test_an_hourglass_of_three_gives_the_others_equal_shares() -> None:
-    clock = Clock.full(TimeControl(ClockMode.HOURGLASS, 60.0), ("p1", "p2", "p3"), 0.0).switch(0.0, ("p1",))
-    assert clock.at(10.0).remaining_s == {"p1": 50, "p2": 65, "p3": 65}
-
-
 def test_a_player_who_plays_on_keeps_the_delay_used_so_far_when_another_finishes() -> None:
     control = TimeControl(ClockMode.DELAY, 60.0, 5.0)
     clock = Clock.full(control, ("p1", "p2"), 0.0).switch(0.0, ("p1", "p2"))
@@ -128,8 +116,7 @@ def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
     ("text", "control"),
     [
         ("fischer 5+3", TimeControl(ClockMode.FISCHER, 300, 3)),
-        (" Bronstein 1.5 + 10 ", TimeControl(ClockMode.BRONSTEIN, 90, 10)),
-        ("hourglass 2", TimeControl(ClockMode.HOURGLASS, 120)),
+        (" Delay 1.5 + 10 ", TimeControl(ClockMode.DELAY, 90, 10)),
         ("game 10", TimeControl(ClockMode.GAME, 600)),
         ("game 1440", TimeControl(ClockMode.GAME, 24 * 60 * 60)),
         ("fischer 0.1+6", TimeControl(ClockMode.FISCHER, 6, 6)),
@@ -211,15 +198,11 @@ class PlainClock:
             return
         if self.left[self.runs] > 0:
             self.left[self.runs] -= 1
-            if self.mode == "hourglass":
-                self.left[other(self.runs)] += 1
 
     def turn(self) -> None:
         assert self.runs is not None
         if self.left[self.runs] > 0 and self.mode == "fischer":
             self.left[self.runs] += self.bonus
-        if self.left[self.runs] > 0 and self.mode == "bronstein":
-            self.left[self.runs] += min(self.bonus, self.used)
         self.runs, self.used = other(self.runs), 0
 
 
@@ -241,7 +224,7 @@ steps = st.lists(
 def test_the_clock_agrees_with_the_plain_one(
     mode: ClockMode, base: int, bonus: int, script: list[tuple[str, int]]
 ) -> None:
-    has_bonus = mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY}
+    has_bonus = mode in {ClockMode.FISCHER, ClockMode.DELAY}
     clock = Clock.full(TimeControl(mode, base / 10, bonus / 10 if has_bonus else 0.0), SIDES, 0.0)
     clock = clock.switch(0.0, ("gold",))
     plain = PlainClock(mode.value, bonus, dict.fromkeys(SIDES, base), "gold")
@@ -263,72 +246,5 @@ def test_the_clock_agrees_with_the_plain_one(
         face = clock.face(now / 10)
         assert face.remaining_s == pytest.approx({side: left / 10 for side, left in plain.left.items()}, abs=1e-6)
         assert min(face.remaining_s.values()) >= 0
-        if mode is ClockMode.HOURGLASS:
-            assert sum(face.remaining_s.values()) == pytest.approx(2 * base / 10)
         # A browser that continues counting by itself agrees.
         assert face.after(1.7).remaining_s == pytest.approx(dict(clock.face(now / 10 + 1.7).remaining_s), abs=1e-6)
-
-
-@pytest.mark.parametrize("players", [("p1", "p2"), ("p1", "p2", "p3")])
-def test_an_hourglass_stands_still_while_everybodys_time_runs(players: tuple[str, ...]) -> None:
-    clock = Clock.full(TimeControl(ClockMode.HOURGLASS, 60.0), players, 0.0).switch(0.0, players)
-    assert clock.at(600.0).remaining_s == dict.fromkeys(players, 60.0)
-    assert clock.out_of_time(600.0) == ()
-    assert clock.flag_falls_at_s("p1") == math.inf
-
-
-@given(
-    st.lists(st.just(0.0) | st.floats(1, 200), min_size=2, max_size=4),
-    st.lists(st.booleans(), min_size=4, max_size=4),
-    st.floats(0, 300),
-)
-def test_an_hourglass_gives_the_same_in_one_step_as_in_many_and_loses_no_time(
-    left: list[float], runs: list[bool], elapsed_s: float
-) -> None:
-    players = tuple(f"p{number}" for number in range(len(left)))
-    running = [player for player, each in zip(players, runs, strict=False) if each]
-    start = dict(zip(players, left, strict=True))
-    at_once, _ = run_down(ClockMode.HOURGLASS, start, {}, running, elapsed_s)
-    steps = start
-    for _ in range(10):
-        steps, _ = run_down(ClockMode.HOURGLASS, steps, {}, running, elapsed_s / 10)
-    assert at_once == pytest.approx(steps, abs=1e-6)
-    assert sum(at_once.values()) == pytest.approx(sum(left), abs=1e-6)
-
-
-@pytest.mark.parametrize("running", [("p1",), ("p1", "p2")])
-def test_an_hourglass_stands_still_while_the_time_of_a_player_without_any_runs(running: tuple[str, ...]) -> None:
-    left = {"p1": 0.0, "p2": 10.0}
-    assert hourglass_rates(left, running) == {"p1": 0, "p2": 0}
-    clock = Clock(TimeControl(ClockMode.HOURGLASS, 60.0), left, 0.0, running=running, fallen=("p1",))
-    assert clock.at(2.0).at(5.0).remaining_s == clock.at(5.0).remaining_s == left
-    assert clock.flag_falls_at_s("p1") == 0.0
-    going = clock.switch(5.0, ("p2",), "p1")
-    assert going.at(8.0).remaining_s == {"p1": 3.0, "p2": 7.0}
-
-
-def test_a_flag_stays_fallen_when_an_hourglass_gives_its_player_time_again() -> None:
-    control = TimeControl(ClockMode.HOURGLASS, 60.0)
-    fallen = Clock(control, {"p1": 0.0, "p2": 120.0}, 0.0, running=("p1",), fallen=("p1",))
-    later = fallen.switch(5.0, ("p2",), "p1").switch(25.0, ("p1",), "p2")
-    assert later.face(25.0).remaining_s == {"p1": 20.0, "p2": 100.0}
-    assert later.face(25.0).fallen == ("p1",)
-    assert later.out_of_time(50.0) == (), "a flag falls once"
-
-
-@pytest.mark.parametrize(
-    ("left_s", "running", "falls_s"),
-    [
-        ({"p1": 0.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 10.0),
-        ({"p1": 9.5, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 19.5),
-    ],
-)
-def test_an_hourglass_says_when_a_flag_falls_after_another(
-    left_s: dict[str, float], running: tuple[str, ...], falls_s: float
-) -> None:
-    control = read_control("hourglass 1")
-    assert control is not None
-    clock = Clock(control, left_s, 0.0, running=running)
-    assert clock.flag_falls_at_s("p2") == pytest.approx(falls_s)
-    assert "p2" not in clock.out_of_time(falls_s - 0.1)
-    assert clock.at(falls_s).remaining_s["p2"] == pytest.approx(0.0, abs=1e-6)

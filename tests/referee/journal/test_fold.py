@@ -21,7 +21,6 @@ from referee.journal.fold import (
     COMPLETE_S,
     ClockChange,
     ClockFold,
-    flag_event,
     fold,
     paused_event,
     read_step,
@@ -315,16 +314,13 @@ class Ledger:
         """Add up from the beginning; times are in halves of a second, so nothing is lost."""
         left = dict.fromkeys(SIDES, BASE_S)
         for number, spent in enumerate(self.spent):
-            player, other = SIDES[number % 2], SIDES[1 - number % 2]
+            player = SIDES[number % 2]
             is_over = number < len(self.spent) - 1
             if self.mode is ClockMode.DELAY:
                 spent = max(0.0, spent - BONUS_S)
-            lost = min(left[player], spent)
-            left[player] -= lost
-            if self.mode is ClockMode.HOURGLASS:
-                left[other] += lost
-            if is_over and left[player] > 0 and self.mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN}:
-                left[player] += BONUS_S if self.mode is ClockMode.FISCHER else min(BONUS_S, spent)
+            left[player] -= min(left[player], spent)
+            if is_over and left[player] > 0 and self.mode is ClockMode.FISCHER:
+                left[player] += BONUS_S
         return left[side]
 
 
@@ -344,7 +340,7 @@ class Script:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.mode)
-        bonus = 0.0 if self.mode in {ClockMode.GAME, ClockMode.HOURGLASS} else BONUS_S
+        bonus = 0.0 if self.mode is ClockMode.GAME else BONUS_S
         control = TimeControl(self.mode, BASE_S, bonus)
         self.add(Event(EventKind.NEW_GAME, {"game": self.game.name, "clock": asdict(control)}))
         self.states.append(self.game.rules.new())
@@ -481,57 +477,26 @@ def test_players_who_write_simultaneously_take_their_own_time() -> None:
     assert fold.clock.running == game.rules.players_to_move(state)
 
 
-def hourglass_of_three(*events: tuple[str, float]) -> Followed:
-    """The clock of Number Drop with three players: ``events`` are what is announced, and when."""
+def test_the_time_of_a_player_who_has_resigned_is_not_shown_until_it_is_taken_back() -> None:
     game = load("number-drop")
     state = game.rules.new({"players": 3})
-    control = TimeControl(ClockMode.HOURGLASS, 60.0)
     fold = Followed(game)
-    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(TimeControl(ClockMode.GAME, 60.0))}))
     fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
-    for said, time_s in events:
-        state = game.rules.announce(state, parse_announcement(said, game.players))
-        data = {"announcement": said, "state": game.notation.format_state(state)}
-        fold.take(Event(EventKind.ANNOUNCED, data, time_s))
-    return fold
 
+    def shown() -> dict[str, float]:
+        face = fold.face(10.0)
+        assert face is not None
+        return dict(face.remaining_s)
 
-def left_after(fold: Followed, runs: str, seconds: float) -> dict[str, float]:
-    """What the clock shows after the time of one player has run for some seconds."""
+    state = game.rules.announce(state, parse_announcement("p1:resign", game.players))
+    data = {"announcement": "p1:resign", "state": game.notation.format_state(state)}
+    fold.take(Event(EventKind.ANNOUNCED, data, 0.0))
+    assert [*shown()] == ["p2", "p3"]
     assert fold.clock is not None
-    start_s = fold.fold.latest_s
-    fold.fold = replace(fold.fold, clock=fold.clock.switch(start_s, (runs,)))
-    now, later = fold.face(start_s), fold.face(start_s + seconds)
-    assert now is not None
-    assert later is not None
-    assert now.after(seconds) == later, "a screen that counts on agrees"
-    return dict(later.remaining_s)
-
-
-def test_an_hourglass_gives_no_time_to_a_player_who_has_resigned() -> None:
-    fold = hourglass_of_three(("p1:resign", 0.0))
-    assert left_after(fold, "p2", 10) == {"p2": 50, "p3": 70}
-    assert fold.clock is not None
-    assert fold.clock.at(10.0).remaining_s == {"p1": 60, "p2": 50, "p3": 70}
-
-
-def test_a_resignation_taken_back_gives_time_again() -> None:
-    fold = hourglass_of_three(("p1:resign", 0.0))
+    assert fold.clock.at(10.0).remaining_s["p1"] == 60
     fold.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}, 0.0))
-    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
-
-
-def test_a_player_whose_flag_fell_and_who_plays_on_still_gains_time() -> None:
-    fold = hourglass_of_three()
-    fold.take(flag_event("p1", 0.0))
-    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
-
-
-def test_after_the_end_everybodys_time_is_shown() -> None:
-    fold = hourglass_of_three(("p1:resign", 0.0), ("p3:resign", 0.0))
-    face = fold.face(10.0)
-    assert face is not None
-    assert (face.remaining_s, face.running) == ({"p1": 60, "p2": 60, "p3": 60}, ())
+    assert [*shown()] == ["p1", "p2", "p3"]
 
 
 def test_a_game_resumed_under_another_number_keeps_its_time() -> None:

@@ -344,7 +344,7 @@ def test_a_take_back_restores_the_time(table: Any, start: Any) -> None:
 
 
 def test_the_time_of_a_typed_turn_is_when_it_was_typed(table: Any, start: Any) -> None:
-    on = begun(table, start, "bronstein 1+2")
+    on = begun(table, start, "delay 1+2")
     on.show(start, 5)
     turn, _ = on.play(start="c1", top="hoops")
     on.tell(EnterTurn(on.game.notation.format_turn(turn), "Ann"))

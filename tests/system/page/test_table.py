@@ -353,18 +353,18 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address)
     clock = {
-        "mode": "hourglass", "remaining_s": {"black": 3700, "white": 15}, "delay_s": {"white": 2},
+        "mode": "delay", "remaining_s": {"black": 3700, "white": 15}, "delay_s": {"white": 2},
         "running": ["white"], "paused": "", "fallen": [],
     }  # fmt: skip
     module = """await import(document.querySelector("[href$='/clocks.js']").href)"""
     left = f"async ([clock, player, seconds]) => ({module}).left(clock, player, seconds)"
     assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
-    assert page.evaluate(left, [clock, "black", 5]) == 3703
+    assert page.evaluate(left, [clock, "black", 5]) == 3700
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
     both = {**clock, "running": ["black", "white"], "remaining_s": {"black": 60, "white": 60}, "delay_s": {}}
-    assert [page.evaluate(left, [both, side, 30]) for side in ("black", "white")] == [60, 60]
+    assert [page.evaluate(left, [both, side, 30]) for side in ("black", "white")] == [30, 30]
     empty = {**both, "remaining_s": {"black": 0, "white": 60}}
-    assert [page.evaluate(left, [empty, side, 30]) for side in ("black", "white")] == [0, 60]
+    assert [page.evaluate(left, [empty, side, 30]) for side in ("black", "white")] == [0, 30]
     face = f"async (seconds) => ({module}).face(seconds)"
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
