@@ -139,8 +139,8 @@ class ClockFace:
     """What a clock shows at ``time_s``, in the time of the frames.
 
     ``remaining_s`` is the time left to each player who plays. For the ``running`` players it runs down after their
-    ``delay_s``. ``paused`` says why the clock is paused, and is empty if it isn't. ``fallen`` are the players whose flag
-    has fallen.
+    ``delay_s``. ``paused`` says why the clock is paused, and is empty if it isn't. ``fallen`` are the players whose
+    flag has fallen.
     """
 
     mode: ClockMode

@@ -1,4 +1,4 @@
-"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: information about games without a table."""
+"""``./run tools rules`` and ``./run tools sheet``: information about games without a table."""
 
 import shlex
 import textwrap
@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import Progress
 
 from common.durable import write_durably
 from engine import registry
 from engine.api import Game, SheetFile
 from engine.errors import EngineError
 from engine.options import read_options
-from engine.perft import counts_of_first_turns, perft, start_of_count
-from engine.values import OptionValue, Roll
+from engine.values import OptionValue
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.settings.conversions import read_text
@@ -164,61 +162,3 @@ def _sheet_file(name: str) -> SheetFile:
         with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
         raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
     return game.sheet_file
-
-
-_SHOWN_FROM_DEPTH = 3
-
-
-@click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=cli.GAME)
-@click.option("--depth", type=cli.WholeNumber(min=0), required=True, help="How many whole turns.")
-@click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
-@click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
-@click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")
-@cli.rule_option
-@click.option("--split", "is_split", is_flag=True, help="Show the count of each first turn.")
-def perft_command(
-    game_name: str,
-    depth: int,
-    position: str | None,
-    roll: str | None,
-    colour: str | None,
-    options: tuple[str, ...],
-    is_split: bool,
-) -> None:
-    """Count the ways to play a number of turns.
-
-    It counts the distinct results of each whole turn, as the game's page in docs/games says. Where dice
-    are rolled, every roll shows the same faces. The count is the last thing on the last line.
-
-    Examples:
-      ./run tools perft deblockle --depth 2
-      ./run tools perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
-      ./run tools perft diaballik --depth 2 --split
-      ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
-    """
-    game = registry.load(game_name)
-    given = cli.parse_options(game, options)
-    if position is not None and given:
-        raise click.UsageError("a position carries its own options; give --position or --option, not both.")
-    state = game.rules.new(given) if position is None else game.notation.parse_state(position)
-    start, thrown = start_of_count(game, state, roll, colour)
-    if depth == 0 or (depth == 1 and not is_split):
-        total = perft(game, start, depth, thrown)
-    else:
-        total = _count_with_progress(game, start, depth, thrown, is_split=is_split)
-    click.echo(f"{game.name} to depth {depth}: {total}" if is_split else str(total))
-
-
-def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
-    turns, counts = counts_of_first_turns(game, start, depth, roll)
-    total = 0
-    console = cli.progress_output()
-    is_shown = console.is_terminal and depth >= _SHOWN_FROM_DEPTH
-    with Progress(console=console, transient=True, disable=not is_shown) as progress:
-        shown = progress.track(counts, len(turns), description="counting")
-        for turn, count in zip(turns, shown, strict=True):
-            total += count
-            if is_split:
-                click.echo(f"{game.notation.format_turn(turn)} {count}")
-    return total

@@ -1,4 +1,4 @@
-"""Commands on games and journals: new, replay, export and perft."""
+"""Commands on games and journals: new, replay and export."""
 
 import json
 import os
@@ -43,34 +43,6 @@ def journal_path(tmp_path: Path) -> Path:
             pictures = [Evidence("before-d1", "image/png", b"PNG")] if event.kind == "illegal" else []
             journal.append(event, pictures)
     return path
-
-
-# perft
-def test_perft_ends_its_output_with_the_count(run: Run) -> None:
-    assert run("perft", "deblockle", "--depth", "0").output == "1\n"
-    whole = run("perft", "deblockle", "--depth", "2").output
-    assert whole == "2760\n"
-    split = run("perft", "deblockle", "--depth", "2", "--split").output.splitlines()
-    assert split[-1].split()[-1] == "2760"
-    assert sum(int(line.split()[-1]) for line in split[:-1]) == 2760
-    assert len(split) == 59
-
-
-def test_perft_counts_from_a_roll(run: Run) -> None:
-    flags = ("--roll", "1,3,4,5,T")
-    assert run("perft", "number-drop", "--depth", "1", *flags).output == "528\n"
-    split = run("perft", "number-drop", "--depth", "1", "--split", *flags).output.splitlines()
-    assert split[-1] == "number-drop to depth 1: 528"
-    assert len(split) == 529
-
-
-def test_perft_counts_from_a_position_and_with_options(run: Run) -> None:
-    position = GAME.notation.format_state(GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1}))
-    by_position = run("perft", "deblockle", "--depth", "2", "--position", position).output
-    by_options = run(
-        "perft", "deblockle", "--depth", "2", "--option", "blocks_gold=1", "--option", "blocks_teal=1"
-    ).output
-    assert by_position == by_options != "2760\n"
 
 
 # new, replay, export
