@@ -5,6 +5,7 @@ import re
 from engine.values import EMPTY
 
 _CIRCLED = " circled"
+_WITH_BALL = " with ball"
 _WIPE = re.compile(r"Wipe (p\d)'s ([\w, ]+) clean")
 _ERASE = re.compile(r"Erase ([a-z]\d[\w, ]*) on (p\d)'s sheet")
 _ERASE_ALL = re.compile(r"Erase it(?: from (p\d)'s sheet)?|Leave one \d on the lowest line of (p\d)'s sheet")
@@ -95,3 +96,60 @@ def _obey(words, breach, before, table):
 
 def _places(player, names):
     return [f"{player}.{square}" for square in _SQUARE.findall(names)]
+
+
+_START_TAKE_OFF = re.compile(r"Take the (\w+) \w+ off ([^.]+)\.$")
+_START_MOVE = re.compile(r"Move it from (\w\d) to (\w\d)\.$")
+_START_MAKE_ROOM = re.compile(r"Take the other \w+ off (\w\d) first, and move this one there from (\w\d)\.$")
+_START_LAY_DOWN = re.compile(r"Put it on (\w\d)\.$")
+_START_PUT = re.compile(r"Put (?:a|one) (\w+) \w+ (?:each )?on ([^.]+)\.$")
+_START_BALL = re.compile(r"Put \w+'s ball on the piece on (\w\d)\.$")
+_START_BALLS_OFF = re.compile(r"Take the ball off the pieces? on ([^.]+)\.$")
+
+
+def start_obeyed(seen, breaches, look_of):
+    """Return the table after obeying the remedies for a wrong start word for word, in the order said.
+
+    ``look_of`` gives the look of a new piece of a colour. Fails if a remedy asks for what can't be done: a piece put
+    where one stands, or one taken from where none stands.
+    """
+    table = dict(seen)
+    hand = {}
+
+    def take(place):
+        assert table[place] != EMPTY, f"nothing stands on {place}"
+        look, table[place] = table[place], EMPTY
+        return look
+
+    def put(place, look):
+        assert table[place] == EMPTY, f"{place} is taken"
+        table[place] = look
+
+    for breach, remedy in ((breach, words) for breach in breaches for words in _sentences(breach.remedy)):
+        if match := _START_MAKE_ROOM.match(remedy):
+            hand[match[1]] = take(match[1])
+            put(match[1], take(match[2]))
+        elif match := _START_BALLS_OFF.match(remedy):
+            for place in _SQUARE.findall(match[1]):
+                assert table[place].endswith(_WITH_BALL), f"there is no ball on {place}"
+                table[place] = table[place].removesuffix(_WITH_BALL)
+        elif match := _START_TAKE_OFF.match(remedy):
+            for place in _SQUARE.findall(match[2]):
+                assert take(place).startswith(match[1])
+        elif match := _START_MOVE.match(remedy):
+            put(match[2], take(match[1]))
+        elif match := _START_LAY_DOWN.match(remedy):
+            put(match[1], hand.pop(breach.places[0]))
+        elif match := _START_BALL.match(remedy):
+            own = table[match[1]].split()[0]
+            balls = [place for place, look in table.items() if look.startswith(own) and look.endswith(_WITH_BALL)]
+            assert len(balls) < 2, f"it isn't said which of the balls on {balls}"
+            table |= {place: table[place].removesuffix(_WITH_BALL) for place in balls}
+            table[match[1]] += _WITH_BALL
+        else:
+            match = _START_PUT.match(remedy)
+            assert match, f"cannot obey {remedy!r}"
+            for place in _SQUARE.findall(match[2]):
+                put(place, look_of(match[1]))
+    assert not hand, f"{hand} was taken off and never put back"
+    return table

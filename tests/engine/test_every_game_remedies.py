@@ -7,12 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.errors import IllegalTurnError
 from engine.registry import games, load
 from engine.values import EMPTY
 from tests.engine import checks
 from tests.engine.games.blokus_dice import test_explain as blokus_dice
 from tests.engine.games.number_drop import test_explain as number_drop
-from tests.engine.obeying import asks_for_more, blocks_obeyed, hops_obeyed, obeyed
+from tests.engine.obeying import asks_for_more, blocks_obeyed, hops_obeyed, obeyed, start_obeyed
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
 from tests.present import present
 
@@ -217,3 +218,42 @@ def test_obeying_the_remedies_makes_the_table_legal(game, seed):
 def test_obeying_ten_thousand_remedies_makes_ten_thousand_tables_legal(game):
     for seed in range(100):
         check_changes(game, seed, 100)
+
+
+STARTED = {"deblockle": "{} block, x up", "diaballik": "{} piece"}
+"""The games whose starts are put right piece by piece, and the look of a new piece of a colour."""
+
+
+def disarranged(before, rng):
+    """A start on which some pieces stand elsewhere, are missing, added, or have the other's colour."""
+    table = dict(before)
+    colours = sorted({look.split()[0] for look in table.values()} - {EMPTY})
+    for place in rng.sample(list(table), rng.randrange(1, 8)):
+        start = rng.choice([place, *(square for square, look in table.items() if look != EMPTY)])
+        look, table[start] = table[start], rng.choice([EMPTY, table[place]])
+        colour = look.split()[0]
+        if rng.random() < 0.5 and colour in colours:
+            look = look.replace(colour, next(other for other in colours if other != colour))
+        table[place] = look
+    return table
+
+
+@pytest.mark.parametrize("name", STARTED)
+@settings(max_examples=present(settings()).max_examples)
+@given(seed=st.integers(0, 2**32))
+def test_obeying_the_remedies_of_a_start_in_the_order_said_sets_it_up(name, seed):
+    game = load(name)
+    seen = disarranged(game.table.appearance(game.rules.new()), Random(seed))
+    try:
+        game.table.set_up(seen)
+        return
+    except IllegalTurnError as error:
+        breaches = error.breaches
+    told = f"{seen}: {[each.remedy for each in breaches]}"
+    if any("star square" in each.sentence and "without a star" in each.remedy for each in breaches):
+        return
+    try:
+        after = start_obeyed(seen, breaches, STARTED[name].format)
+    except AssertionError as error:
+        raise AssertionError(f"{error} in {told}") from error
+    game.table.set_up(after)

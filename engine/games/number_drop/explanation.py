@@ -682,12 +682,21 @@ def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tup
         if before.phase is Phase.DROP and before.playing >> player & 1:
             bit = 1 << player
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
-        if loop and is_untimely(before, turn):
-            # A loop is judged without the digits that have to be erased.
-            loop &= ~set_of(fresh)
+        if loop & set_of(fresh) and is_untimely(before, turn):
+            found += _breaches_round_untimely(PLAYERS[player], loop, loop & set_of(fresh))
+            loop = 0
     if loop and not is_on_changed:
         found += _breaches_of_loop(state, player, loop)
     return tuple(found)
+
+
+def _breaches_round_untimely(who: str, loop: int, fresh: int) -> list[Breach]:
+    """Return the breach of a loop round digits that have to be erased; none if it goes with them."""
+    if loop == fresh:
+        return []
+    sentence = Phrase("The loop of {who} goes round {fresh}, not to be written now.", who, listed(GRID.names_of(fresh)))
+    remedy = Phrase("Erase the loop from {who}'s sheet.", who)
+    return [Breach("combination-of-digits", sentence, remedy, places_on(who, loop))]
 
 
 def _breaches_of_erasing(

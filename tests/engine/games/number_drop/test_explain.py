@@ -572,13 +572,19 @@ def test_a_loop_round_digits_that_have_to_be_erased_has_no_breach_of_its_own():
     assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first"]
 
 
-def test_a_loop_is_judged_without_the_digits_that_have_to_be_erased():
+def test_a_loop_round_digits_that_have_to_be_erased_goes_with_them_whatever_its_size():
     state = GAME.notation.parse_state(COMBINE)
     written = {"p1.b2": "digit 5 circled", "p1.c2": "digit 5 circled", "p1.d2": "digit 5 circled"}
     assert [(breach.rule, breach.places) for breach in GAME.table.explain(state, written)] == [
         ("not-your-turn", ("p1.d2",)),
-        ("combination-size", ("p1.b2", "p1.c2")),
+        ("combination-of-digits", ("p1.b2", "p1.c2", "p1.d2")),
     ]
+    waiting = GAME.notation.parse_state(SECOND)
+    written = {f"p1.{square}1": f"digit {digit} circled" for square, digit in zip("abc", "123", strict=True)}
+    untimely, round_three = GAME.table.explain(waiting, written)
+    assert (untimely.rule, untimely.places) == ("not-your-turn", ("p1.b1", "p1.c1"))
+    assert round_three.sentence == "The loop of p1 goes round b1 and c1, not to be written now."
+    assert round_three.places == ("p1.a1", "p1.b1", "p1.c1")
 
 
 @given(OPTIONS)
