@@ -125,7 +125,7 @@ def start_obeyed(seen, breaches, look_of):
         assert table[place] == EMPTY, f"{place} is taken"
         table[place] = look
 
-    for breach, remedy in ((breach, words) for breach in breaches for words in _sentences(breach.remedy)):
+    for told, remedy in ((breach, words) for breach in breaches for words in _sentences(breach.remedy)):
         if match := _START_MAKE_ROOM.match(remedy):
             hand[match[1]] = take(match[1])
             put(match[1], take(match[2]))
@@ -139,7 +139,7 @@ def start_obeyed(seen, breaches, look_of):
         elif match := _START_MOVE.match(remedy):
             put(match[2], take(match[1]))
         elif match := _START_LAY_DOWN.match(remedy):
-            put(match[1], hand.pop(breach.places[0]))
+            put(match[1], hand.pop(told.places[0]))
         elif match := _START_BALL.match(remedy):
             own = table[match[1]].split()[0]
             balls = [place for place, look in table.items() if look.startswith(own) and look.endswith(_WITH_BALL)]
