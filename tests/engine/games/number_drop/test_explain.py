@@ -9,9 +9,10 @@ from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.rules import catalogue
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, SetUpDigit, Slide
-from engine.values import Announcement, Certainty
+from engine.values import Announcement, Certainty, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, OPTIONS, TILES, position
 from tests.engine.whole_games import scores_of
+from tests.present import present
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"
@@ -554,7 +555,7 @@ def test_a_letter_may_be_announced_at_any_time_after_the_turn_that_filled_its_bo
 
 def test_a_letter_announced_later_strikes_at_the_next_star_and_protects_its_player():
     state = GAME.rules.announce(GAME.notation.parse_state(LATER[0]), Announcement("letter-a", "p1"))
-    struck = GAME.dice.rolled(state, GAME.dice.parse_roll(state, "1,3,4,*,T"))
+    struck = present(GAME.dice).rolled(state, Roll(("1", "3", "4", "*", "T")))
     assert (struck.phase, GAME.rules.players_to_move(struck)) == (Phase.PENALTY, ("p2",))
 
 
