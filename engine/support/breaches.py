@@ -214,6 +214,16 @@ class PieceBreaches:
         remedy = self._said("Take the {player} piece off {place}.", player, place)
         return Breach(f"{self.piece}-added", sentence, remedy, (place,), adds=True)
 
+    def making_room(self, breaches: list[Breach], in_the_way: tuple[Place, ...]) -> list[Breach]:
+        """Return the breaches, the first of which asks to take off pieces that stand where others are to be put."""
+        if not breaches or not in_the_way:
+            return breaches
+        first = self._said(
+            "First take the piece off {places}." if len(in_the_way) == 1 else "First take the pieces off {places}.",
+            places=listed(in_the_way),
+        )
+        return [replace(breaches[0], remedy=joined((first, breaches[0].remedy))), *breaches[1:]]
+
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
         """Return the breach for a piece of one player on a place where the other player's piece stood."""
         sentence = self._said(

@@ -496,7 +496,12 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
     for player in (mover, other(mover)):
         found += _piece_breaches(before, player, moved)
         found += _ball_breaches(before, player, shown[player], moved[player])
-    return found + _opponent_breaches(before, shown, moved)
+    found += _opponent_breaches(before, shown, moved)
+    # A ball too many is taken off before the piece that carries it goes back.
+    back = {breach.places[-1] for breach in found if breach.rule in ("square-taken", "moved-opponent-piece")}
+    found.sort(key=lambda breach: breach.rule != "ball-added" or back.isdisjoint(breach.places))
+    starts, ends = ({pair[at] for pair in moved[player].pairs} for at, player in ((0, mover), (1, other(mover))))
+    return PIECE.making_room(found, GRID.names_of(set_of(starts & ends)) if own else ())
 
 
 def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
