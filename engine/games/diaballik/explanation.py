@@ -492,7 +492,8 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
     if moved[mover].pairs and len(moved[other(mover)].pairs) > 1:
         return []  # Both have played since.
     own = _own_breaches(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
-    found = [*_recoloured(before, shown, moved), *own]
+    recoloured = _recoloured(before, shown, moved)
+    found = [*recoloured, *own]
     for player in (mover, other(mover)):
         found += _piece_breaches(before, player, moved)
         found += _ball_breaches(before, player, shown[player], moved[player])
@@ -500,8 +501,15 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
     # A ball too many is taken off before the piece that carries it goes back.
     back = {breach.places[-1] for breach in found if breach.rule in ("square-taken", "moved-opponent-piece")}
     found.sort(key=lambda breach: breach.rule != "ball-added" or back.isdisjoint(breach.places))
-    starts, ends = ({pair[at] for pair in moved[player].pairs} for at, player in ((0, mover), (1, other(mover))))
-    return PIECE.making_room(found, GRID.names_of(set_of(starts & ends)) if own else ())
+    in_the_way = _ends_on_starts(moved[other(mover)], moved[mover]) if own else 0
+    if recoloured:
+        in_the_way |= _ends_on_starts(moved[mover], moved[other(mover)])
+    return PIECE.making_room(found, GRID.names_of(in_the_way))
+
+
+def _ends_on_starts(ending: Moved, started: Moved) -> int:
+    """Return the set of squares to which one player's pieces moved, and from which the other's did."""
+    return set_of(end for _, end in ending.pairs) & set_of(start for start, _ in started.pairs)
 
 
 def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
