@@ -603,7 +603,7 @@ class _Change:
                 moves.append((piece, (start, end)))
             elif not is_built and (tower := _fallen_with(piece, reading.fallen)) is not None:
                 landed[tower] = (*landed.get(tower, ()), end)
-            elif (hidden := self._left_unseen(piece, end, reading.capped)) is not None:
+            elif (hidden := self._left_unseen(piece, end, reading.capped, moves)) is not None:
                 moves.append((piece, (hidden, end)))
             elif is_built:
                 return None
@@ -623,20 +623,23 @@ class _Change:
         """Return whether every piece of a stack of several is among those gone."""
         return sum(start == square for start, _ in gone) == len(self.stacks[square]) > 1
 
-    def _same_below(self, piece: int, end: int) -> int | None:
-        """Return the nearest square that such a piece can leave unseen, as the piece below is the same."""
-        squares = [
+    def _left_unseen(
+        self, piece: int, end: int, capped: Sequence[tuple[int, int]], moves: Sequence[tuple[int, Path]]
+    ) -> int | None:
+        """Return the nearest square that such a piece can leave unseen after these moves.
+
+        Either the piece below is the same, or else black is on top now.
+        """
+        left = Counter(path[0] for _, path in moves)
+        same = [
             square
             for square, stack in enumerate(self.stacks)
-            if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
+            if square != end
+            and self._looks_as_before(square)
+            and stack[-2 - left[square] :] == (piece,) * (2 + left[square])
         ]
-        return min(squares, key=lambda square: self.distance[square][end], default=None)
-
-    def _left_unseen(self, piece: int, end: int, capped: Sequence[tuple[int, int]]) -> int | None:
-        """Return the square that such a piece can leave unseen: one that looks the same, or has black on top now."""
-        same = self._same_below(piece, end)
         blackened = [square for square, _ in capped if square != end and self.stacks[square][-1] == piece]
-        return min(blackened, key=lambda square: self.distance[square][end], default=None) if same is None else same
+        return min(same or blackened, key=lambda square: self.distance[square][end], default=None)
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
         """Return the nearest square where such a piece can land unseen, as the top piece is the same."""

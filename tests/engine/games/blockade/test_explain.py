@@ -619,3 +619,10 @@ def test_a_piece_of_the_opponent_from_a_square_that_hides_it_goes_back_where_it_
     (breach,) = GAME.table.explain(state, {"c3": "green small"})
     assert breach.sentence == "Warm plays red and yellow, but a green small was put on c3."
     assert (breach.remedy, breach.places) == ("Put the green small back where it came from.", ("c3",))
+
+
+def test_a_square_hides_only_as_many_moves_as_it_has_equal_pieces():
+    stacks = {"e5": "CL+RMM", "a2": "RLM", "a3": "RLM", "b4": "RLM", "a4": "RLSSSS", "e1": "CL+BMMMMM"}
+    seen = {"c3": "red medium", "c4": "red medium"}
+    breaches = GAME.table.explain(with_stacks("6,1", stacks), seen)
+    assert [(breach.rule, breach.places) for breach in breaches] == [("piece-added", ("c4",))]
