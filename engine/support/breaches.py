@@ -104,6 +104,31 @@ class Wording:
         return Phrase(template, **{name: every[name] for name, *_ in PLACEHOLDER.findall(template)})
 
 
+class StartMove(NamedTuple):
+    """A piece to be moved to the square where it starts, as one of several moves that are made in order.
+
+    ``is_taken`` says that another piece has to be taken off that square first, which is then itself in hand.
+    """
+
+    start: int
+    end: int
+    is_taken: bool
+    is_in_hand: bool
+
+
+def moves_in_order(moves: Mapping[int, int]) -> tuple[StartMove, ...]:
+    """Order the moves of pieces, by start, so that each finds its end free; one of a circle has to make room."""
+    left, in_hand, ordered = dict(sorted(moves.items())), set[int](), list[StartMove]()
+    while left:
+        standing = left.keys() - in_hand
+        start = next((start for start, end in left.items() if end not in standing), min(left))
+        end = left.pop(start)
+        ordered.append(StartMove(start, end, end in standing, start in in_hand))
+        if end in standing:
+            in_hand.add(end)
+    return tuple(ordered)
+
+
 @dataclass(frozen=True)
 class PieceBreaches:
     """The breaches of a game with one kind of ``piece``, each named after it: ``piece-added``, ``too-few-pieces``."""
@@ -145,6 +170,12 @@ class PieceBreaches:
             return [self.too_many(player, found, right, surplus)]
         return [self.too_few(player, found, right, missing)] if found < right else []
 
+    def in_order(self, numbers: Iterable[Breach], moved: Iterable[Breach]) -> list[Breach]:
+        """Return breaches of wrong numbers and squares in the order that obeys them: off, across, on."""
+        each = list(numbers)
+        surplus = [breach for breach in each if breach.rule == f"too-many-{self.piece}s"]
+        return [*surplus, *moved, *(breach for breach in each if breach not in surplus)]
+
     def _there_are(self, player: Player, found: int, right: int) -> str:
         return self._said(
             "There is 1 {colour} piece, and {player} starts with {right}."
@@ -162,16 +193,36 @@ class PieceBreaches:
         """Fill a template that speaks of a piece, in this game's word for it."""
         return Phrase(template.replace(" piece", f" {self.piece}"), *values, **parts)
 
-    def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
-        """Return the breach for a piece that is not on ``home``, where it starts."""
+    def not_at_start(self, player: Player, move: StartMove, names: Sequence[Place]) -> Breach:
+        """Return the breach for a piece that is not where it starts; ``names`` are those of all squares."""
+        place, home = names[move.start], names[move.end]
         sentence = self._said("The {colour} piece on {place} is not where {player} starts.", player, place, player)
-        return Breach("start-square", sentence, Phrase("Move it from {place} to {home}.", place, home), (place, home))
+        remedy = self._said(
+            "Put it on {home}."
+            if move.is_in_hand
+            else "Take the other piece off {home} first, and move this one there from {place}."
+            if move.is_taken
+            else "Move it from {place} to {home}.",
+            place=place,
+            home=home,
+        )
+        return Breach("start-square", sentence, remedy, (place, home))
 
     def added(self, player: Player, place: Place) -> Breach:
         """Return the breach for a piece that wasn't there before."""
         sentence = self._said("There is a {player} piece on {place} that wasn't on the board.", player, place)
         remedy = self._said("Take the {player} piece off {place}.", player, place)
         return Breach(f"{self.piece}-added", sentence, remedy, (place,), adds=True)
+
+    def making_room(self, breaches: list[Breach], in_the_way: tuple[Place, ...]) -> list[Breach]:
+        """Return the breaches, the first of which asks to take off pieces that stand where others are to be put."""
+        if not breaches or not in_the_way:
+            return breaches
+        first = self._said(
+            "First take the piece off {places}." if len(in_the_way) == 1 else "First take the pieces off {places}.",
+            places=listed(in_the_way),
+        )
+        return [replace(breaches[0], remedy=joined((first, breaches[0].remedy))), *breaches[1:]]
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
         """Return the breach for a piece of one player on a place where the other player's piece stood."""

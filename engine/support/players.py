@@ -40,6 +40,8 @@ def mover_after_correction(players: Sequence[Player], named: Player | None, befo
 RESIGN = "resign"
 DRAW = "draw"
 REPETITION = "repetition"
+LETTER = "letter-"
+"""What is said on circling a letter of a sheet begins like this: ``letter-a``."""
 EVERYONE = "all"
 
 
@@ -75,7 +77,7 @@ def format_announcement(announcement: Announcement) -> str:
 
 
 def describe_announcement(announcement: Announcement) -> str:
-    """Describe an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
+    """Describe an announcement: ``Gold resigns.``, ``Draw agreed.``, ``P2 circles the letter A.``"""
     if announcement.kind == RESIGN:
         return Phrase("{player} resigns.", capitalized(str(announcement.player)))
     if announcement.kind == DRAW:
@@ -83,7 +85,18 @@ def describe_announcement(announcement: Announcement) -> str:
     who = capitalized(announcement.player or EVERYONE)
     if announcement.kind == REPETITION:
         return Phrase("{who} claims a draw: the position came up three times.", who)
+    if announcement.kind.startswith(LETTER):
+        return Phrase("{who} circles the letter {letter}.", who, announcement.kind.removeprefix(LETTER).upper())
     return either(announcement.player, "{who} announces {kind}.", "{who} announce {kind}.", who, announcement.kind)
+
+
+def announcement_in(text: str, players: Sequence[Player]) -> Announcement | None:
+    """Return what ``black: anti-play`` announces; ``None`` unless it is a player, a colon and a word of letters."""
+    try:
+        said = parse_announcement(text, players)
+    except UnreadableError:
+        return None
+    return said if said.kind.replace("-", "").isalpha() else None
 
 
 def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:

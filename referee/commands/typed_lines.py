@@ -19,7 +19,7 @@ from common.phrases import Phrase, capitalized
 from common.user import user_name
 from engine.api import Game
 from engine.errors import EngineError
-from engine.support.players import DRAW, RESIGN
+from engine.support.players import DRAW, RESIGN, announcement_in, format_announcement
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.entries import apply_entry, example_look, read_squares, refusal
 from referee.commands.values import (
@@ -56,12 +56,15 @@ _QUITTING = ("q", "quit", "exit")
 
 def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
     """Describe what may be typed in a state of a game, in at most three lines so that it fits on the screen."""
-    possible = {each.kind for each in game.rules.announcements(state)}
+    announcements = game.rules.announcements(state)
+    possible = {each.kind for each in announcements}
+    claims = [format_announcement(each) for each in announcements if each.kind not in _ANNOUNCED]
     words = [
         "turn TURN",
         *([] if game.dice is None else ["roll FACES"]),
         f"`correct {game.places[0]}={example_look(game)}`",
         *(kind for kind in _ANNOUNCED if kind in possible),
+        *claims[:1],
         *(_ANSWERS if DRAW in possible else ()),
         *(f"clock {word}" for word in _CLOCK if has_clock),
     ]
@@ -73,6 +76,12 @@ def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
 def is_hint(line: str) -> bool:
     """Whether a line asks for a hint."""
     return line.strip().lower() in _HINT
+
+
+def _is_claim(game: Game[Any, Any], line: str) -> bool:
+    """Whether a line such as ``p1:letter-a`` announces something that doesn't end the game by word."""
+    said = announcement_in(line, game.players)
+    return said is not None and said.kind not in (RESIGN, DRAW)
 
 
 @said_plainly()
@@ -91,7 +100,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return OfferDraw(by)
         case short if short in _ANSWERS:
             return Answer(_ANSWERS[short], by)
-        case short if short in _ANNOUNCED:
+        case short if short in _ANNOUNCED or _is_claim(game, short):
             return Announce(short, by)
         case short if short in _QUITTING:
             raise CorrectionError("Ctrl-C stops the referee; the game is kept")

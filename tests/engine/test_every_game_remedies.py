@@ -7,12 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.errors import IllegalTurnError
 from engine.registry import games, load
 from engine.values import EMPTY
 from tests.engine import checks
 from tests.engine.games.blokus_dice import test_explain as blokus_dice
 from tests.engine.games.number_drop import test_explain as number_drop
-from tests.engine.obeying import asks_for_more, blocks_obeyed, hops_obeyed, obeyed
+from tests.engine.obeying import asks_for_more, blocks_obeyed, hops_obeyed, obeyed, pieces_obeyed, start_obeyed
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
 from tests.present import present
 
@@ -64,31 +65,19 @@ TAKEN = re.compile(
 BLACK_OFF = re.compile(r"Put the black small back beside the board")
 STACKED = ("large", "medium", "small")
 MOST_STEPS = 40
-BALL = " with ball"
-ADDED = "-added"
-"""Rules whose ids end like this name a new piece, and not the one that was there before."""
 
 
 def undone(before, seen, breaches):
-    """The table after obeying the remedies: the places that they name look as before."""
+    """Blockade's table after obeying the remedies: the places that they name look as before."""
     if any(breach.remedy.startswith("Put everything back") for breach in breaches):
         return before
     after = dict(seen)
-    has_one_each = EMPTY in before.values()
-    put_back = {place for breach in breaches for place in PUT_BACK_ON.findall(breach.remedy)}
     for breach in breaches:
-        for place in breach.places:
-            # Putting a piece back restores an opponent's piece on the square it left only if a remedy says so.
-            left = has_one_each and PUT_BACK_ON.search(breach.remedy) and place not in {*put_back, breach.places[0]}
-            is_others = before[place].split()[0] != seen[place].split()[0]
-            after[place] = EMPTY if left and is_others else before[place]
-    if not has_one_each:
-        # The named pieces of a stack are put back, the smallest on top; one above them may have left legally.
-        told = [match for breach in breaches for match in TAKEN.findall(f"{breach.sentence} {breach.remedy}")]
-        told.sort(key=lambda match: STACKED.index(match[0].split()[1]))
-        after |= {
-            match[1] or match[2]: match[0] for match in told if not before[match[1] or match[2]].startswith("black")
-        }
+        after |= {place: before[place] for place in breach.places}
+    # The named pieces of a stack are put back, the smallest on top; one above them may have left legally.
+    told = [match for breach in breaches for match in TAKEN.findall(f"{breach.sentence} {breach.remedy}")]
+    told.sort(key=lambda match: STACKED.index(match[0].split()[1]))
+    after |= {match[1] or match[2]: match[0] for match in told if not before[match[1] or match[2]].startswith("black")}
     for breach in breaches:
         if BLACK_OFF.match(breach.remedy):
             # What the black piece lay on may have left legally before it was put there.
@@ -96,33 +85,6 @@ def undone(before, seen, breaches):
             piece = before[place]
             if any(look == piece != before[end] for end, look in after.items()):
                 after[place] = piece.replace("small", "large")
-    for breach in breaches:
-        if (
-            has_one_each
-            and breach.rule.endswith(ADDED)
-            and breach.rule != "ball-added"
-            and not any(breach.places[0] in other.places for other in breaches if not other.rule.endswith(ADDED))
-        ):
-            # The piece that was there left legally.
-            after[breach.places[0]] = EMPTY
-        if breach.rule == "ball-added":
-            # Only the ball is taken off; its piece is right, or has a remedy of its own.
-            alone = [other.places for other in breaches if other is not breach]
-            after |= {
-                place: seen[place].removesuffix(BALL)
-                for place in breach.places
-                if before[place] != seen[place] and not any(place in places for places in alone)
-            }
-    for place, look in after.items():
-        # A piece is put back without a ball that it no longer carries; the ball stays where it was passed to.
-        is_put_back = look == before[place] != seen[place]
-        if is_put_back and look.endswith(BALL) and list(after.values()).count(look) > 1:
-            after[place] = look.removesuffix(BALL)
-    for breach in breaches:
-        # The ball that was passed legally to the carrier comes back with it.
-        carrier = seen[breach.places[-1]]
-        if breach.rule == "carrier-moved" and carrier.endswith(BALL) and carrier not in after.values():
-            after[breach.places[0]] = carrier
     return after
 
 
@@ -149,6 +111,10 @@ def check_changes(game, seed, count):
         elif game.name == "deblockle":
             ways = hops_obeyed(before, seen, *breaches) if len(breaches) == 1 else []
             for after in (blocks_obeyed(before, seen, breaches), *ways):
+                assert game.table.explain(state, after) == (), f"obeyed word for word, the table is still wrong: {told}"
+        elif game.name == "diaballik":
+            after = pieces_obeyed(before, seen, breaches)
+            if after is not None:
                 assert game.table.explain(state, after) == (), f"obeyed word for word, the table is still wrong: {told}"
         elif breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
             after = undone(before, seen, breaches)
@@ -217,3 +183,42 @@ def test_obeying_the_remedies_makes_the_table_legal(game, seed):
 def test_obeying_ten_thousand_remedies_makes_ten_thousand_tables_legal(game):
     for seed in range(100):
         check_changes(game, seed, 100)
+
+
+STARTED = {"deblockle": "{} block, x up", "diaballik": "{} piece"}
+"""The games whose starts are put right piece by piece, and the look of a new piece of a colour."""
+
+
+def disarranged(before, rng):
+    """A start on which some pieces stand elsewhere, are missing, added, or have the other's colour."""
+    table = dict(before)
+    colours = sorted({look.split()[0] for look in table.values()} - {EMPTY})
+    for place in rng.sample(list(table), rng.randrange(1, 8)):
+        start = rng.choice([place, *(square for square, look in table.items() if look != EMPTY)])
+        look, table[start] = table[start], rng.choice([EMPTY, table[place]])
+        colour = look.split()[0]
+        if rng.random() < 0.5 and colour in colours:
+            look = look.replace(colour, next(other for other in colours if other != colour))
+        table[place] = look
+    return table
+
+
+@pytest.mark.parametrize("name", STARTED)
+@settings(max_examples=present(settings()).max_examples)
+@given(seed=st.integers(0, 2**32))
+def test_obeying_the_remedies_of_a_start_in_the_order_said_sets_it_up(name, seed):
+    game = load(name)
+    seen = disarranged(game.table.appearance(game.rules.new()), Random(seed))
+    try:
+        game.table.set_up(seen)
+        return
+    except IllegalTurnError as error:
+        breaches = error.breaches
+    told = f"{seen}: {[each.remedy for each in breaches]}"
+    if any("star square" in each.sentence and "without a star" in each.remedy for each in breaches):
+        return
+    try:
+        after = start_obeyed(seen, breaches, STARTED[name].format)
+    except AssertionError as error:
+        raise AssertionError(f"{error} in {told}") from error
+    game.table.set_up(after)

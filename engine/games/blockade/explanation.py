@@ -4,15 +4,17 @@ A turn is played move by move. A change is explained by the moves that leave it 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise, permutations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise, permutations, product
+from typing import NamedTuple
 
 from common.phrases import Phrase, capitalized, either, listed
 from engine.games.blockade.state import (
     BLACK,
     CLEAR,
     COLOURS,
+    GRID,
     LARGE,
     LOOK_TABLE,
     MEDIUM,
@@ -405,165 +407,239 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
     return _Change(before, new, changed).breaches()
 
 
+class _Step(NamedTuple):
+    """How a square may have come to look as it does: what was lifted off it, or what was put on it."""
+
+    lifted: int = 0
+    """The number of pieces lifted off the top; 0 if something was put on."""
+    built: Stack = ()
+    """The pieces put on before black, which complete a tower."""
+    is_cap_of_other: bool = False
+    """Whether the black piece put on is one that was lifted off another square."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What was taken off and put on, by square, in one of the ways to read a change.
+
+    ``fallen`` maps squares to the pieces lifted off them with a cap among them, and ``landed`` to where some of these
+    went. ``built`` pieces lie below a new black piece, so they don't show.
+    """
+
+    gone: tuple[tuple[int, int], ...]
+    come: tuple[tuple[int, int], ...]
+    built: tuple[tuple[int, int], ...]
+    capped: tuple[tuple[int, int], ...]
+    fallen: Mapping[int, Stack]
+    landed: Mapping[int, tuple[int, ...]]
+
+
+class _Matched(NamedTuple):
+    """A reading's pieces as moves, and those taken off or put on without a counterpart."""
+
+    moves: tuple[tuple[int, Path], ...]
+    lost: tuple[tuple[int, int], ...]
+    found: tuple[tuple[int, int], ...]
+    landed: Mapping[int, tuple[int, ...]]
+
+
+class _Explained(NamedTuple):
+    """The breaches in a reading, how much of it can't be seen, and how many pieces it moves.
+
+    Squares that look as before can't be seen to have changed, nor why a cap was put where there is no tower.
+    """
+
+    breaches: tuple[Breach, ...]
+    unseen: int
+    pieces: int
+
+
+_MOST_READINGS = 32  # all of those of five squares that can be read in two ways each
+
+
 class _Change:
-    """The pieces that were taken off and put on, and the moves that would explain them."""
+    """The ways to read a change, each with the moves that would explain it."""
 
     def __init__(self, before: BlockadeState, new: Appearance, changed: list[int]) -> None:
         self.before = before
         self.new = new
         self.stacks = before.stacks
+        self.changed = changed
         assert before.to_move is not None
         assert before.roll is not None
         self.player = before.to_move
         self.most = tuple(max(points) for points in zip(*allocations(before.roll), strict=True))
         self.distance = distances(walls_against(before.stacks, self.player))
-        self.gone: list[tuple[int, int]] = []
-        self.come: list[tuple[int, int]] = []
-        self.capped: list[tuple[int, int]] = []
-        self.fallen: dict[int, Stack] = {}
-        self.landed: dict[int, list[int]] = {}
-        # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
-        for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
-            self._note_change(square)
-        built = [(square, piece) for square, _ in self.capped for piece in self._completing(square)]
-        self.come = built + self.come
 
-    def _note_change(self, square: int) -> None:
-        """Note which pieces were taken off a square or put on it, judged by its new top."""
+    def breaches(self) -> tuple[Breach, ...]:
+        """Return all breaches in the likeliest reading, starting with those of moves.
+
+        It breaks the fewest rules and involves the least that can't be seen, and then moves the fewest pieces.
+        """
+        ways = islice(product(*map(self._steps_on, self.changed)), _MOST_READINGS)
+        readings = [reading for steps in ways if (reading := self._read(steps)) is not None]
+        told = [
+            explained
+            for reading in readings
+            for may_land_unseen in (False, True)
+            if (matched := self._match_pieces(reading, may_land_unseen=may_land_unseen)) is not None
+            and (explained := self._explained(reading, matched)) is not None
+        ]
+        if not told:
+            return (_unexplained_breach([PLACES[square] for square in self.changed]),)
+        return min(told, key=lambda each: (len(each.breaches) + each.unseen, each.unseen, each.pieces)).breaches
+
+    def _steps_on(self, square: int) -> list[_Step]:
+        """List the ways in which a square may have got its new look, the likeliest first."""
         stack, piece = self.stacks[square], self._top(square)
         if piece is None:
-            self._note_lifted(square, len(stack))
-            return
-        for depth in range(1, len(stack)):
-            uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
-            if stack[-1 - depth] == piece and (
-                (colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square))
-                or not (uncovers_black and self._may_have_come(piece, square))
-            ):
-                self._note_lifted(square, depth)
-                return
-        if colour_of(piece) == BLACK:
-            self.capped.append((square, piece))
-        else:
-            self.come.append((square, piece))
+            return [_Step(lifted=len(stack))]
+        depth = next((depth for depth in range(1, len(stack)) if stack[-1 - depth] == piece), None)
+        steps = [] if depth is None else [_Step(lifted=depth)]
+        if colour_of(piece) != BLACK:
+            is_own_large = bool(steps) and size_of(piece) == LARGE
+            return steps if is_own_large else [*steps, _Step()]
+        small, medium = (piece_of(colour_of(stack[0]), size) for size in (SMALL, MEDIUM))
+        tower = self.before.options.tower
+        built = [way for way in ((small,), (medium, small)) if makes_tower((*stack, *way), tower)]
+        return [*steps, _Step(is_cap_of_other=True), *(_Step(built=way) for way in built), _Step()]
 
-    def _note_lifted(self, square: int, depth: int) -> None:
-        """Note that the top pieces of a square are gone; if a cap is among them, none of them has moved by itself."""
-        lifted = self.stacks[square][-depth:]
-        if is_blockade(lifted):
-            self.fallen[square] = lifted
-        else:
-            self.gone += [(square, piece) for piece in reversed(lifted)]
+    def _read(self, steps: Sequence[_Step]) -> _Reading | None:
+        """Return the reading of these steps on the changed squares, or ``None`` if they don't go together."""
+        gone, come, built, capped = (list[tuple[int, int]]() for _ in range(4))
+        fallen: dict[int, Stack] = {}
+        caps_elsewhere = []
+        for square, step in zip(self.changed, steps, strict=True):
+            piece = self._top(square)
+            if step.lifted or piece is None:
+                lifted = self.stacks[square][-step.lifted :]
+                # If a cap is among the pieces, none of them has moved by itself.
+                if is_blockade(lifted):
+                    fallen[square] = lifted
+                else:
+                    gone += [(square, each) for each in reversed(lifted)]
+            elif step.is_cap_of_other:
+                caps_elsewhere.append((square, piece))
+            elif colour_of(piece) == BLACK:
+                capped.append((square, piece))
+                built += [(square, each) for each in step.built]
+            else:
+                come.append((square, piece))
+        landed: dict[int, tuple[int, ...]] = {}
+        for square, piece in caps_elsewhere:
+            tower = next((tower for tower, pieces in fallen.items() if piece in pieces and tower not in landed), None)
+            if tower is None:
+                return None
+            landed[tower] = (square,)
+        return _Reading(tuple(gone), tuple(come), tuple(built), tuple(capped), fallen, landed)
 
     def _top(self, square: int) -> int | None:
         """Return the piece now on top; ``None`` if the square is empty."""
         return LOOK_TABLE.read(PLACES[square], self.new[PLACES[square]])
-
-    def _has_moved(self, black: int, start: int) -> bool:
-        """Record and say whether a cap was moved from ``start`` to a square where there can be no tower."""
-        for square, piece in self.capped:
-            if piece == black and not self._completing(square):
-                self.capped.remove((square, piece))
-                self.landed.setdefault(start, []).append(square)
-                return True
-        return False
-
-    def _completing(self, square: int) -> Stack:
-        """Return the pieces that complete a tower on the square, if such pieces have probably moved; else nothing."""
-        stack = self.stacks[square]
-        small, medium = (piece_of(colour_of(stack[0]), size) for size in (SMALL, MEDIUM))
-        ways = {
-            (small,): self._has_left_elsewhere(small, square),
-            (medium, small): self._is_gone(small) and self._has_left_elsewhere(medium, square),
-        }
-        tower = self.before.options.tower
-        return next((way for way, likely in ways.items() if likely and makes_tower((*stack, *way), tower)), ())
-
-    def _is_gone(self, piece: int) -> bool:
-        """Return whether a piece of this kind has visibly left a square."""
-        return any(lifted == piece for _, lifted in self.gone)
-
-    def _has_left_elsewhere(self, piece: int, square: int) -> bool:
-        """Return whether a piece of this kind has left another square, or may have left one that looks the same."""
-        return self._is_gone(piece) or self._same_below(piece, square) is not None
-
-    def _may_have_come(self, piece: int, square: int) -> bool:
-        """Return whether a piece of this kind has left another square, or may come from one that looks the same."""
-        if self._is_gone(piece):
-            # It came from there even if that was too far.
-            return True
-        hidden = self._same_below(piece, square)
-        return hidden is not None and self.distance[hidden][square] <= self._points_of(piece)
 
     def _points_of(self, piece: int) -> int:
         """Return the most steps that pieces of its colour may take."""
         colours = OWNED[self.player]
         return self.most[colours.index(colour_of(piece))] if colour_of(piece) in colours else 0
 
-    def breaches(self) -> tuple[Breach, ...]:
-        """Return all breaches, starting with those of moves."""
-        moves, lost, found = self._match_pieces()
-        played = self._best_play(moves)
+    def _explained(self, reading: _Reading, matched: _Matched) -> _Explained | None:
+        """Return all breaches of a reading; ``None`` if it can't be, or can't be told by what has changed."""
+        played = self._best_play(matched)
+        of_moves = [self._as_seen(breach, matched.moves) for breach in played.breaches]
+        seen = [breach for breach in of_moves if breach is not None]
+        if len(seen) < len(of_moves):
+            return None
         breaches = [
-            _fallen_breach((square, *self.landed.get(square, ())), pieces) for square, pieces in self.fallen.items()
+            _fallen_breach((square, *matched.landed.get(square, ())), pieces)
+            for square, pieces in reading.fallen.items()
         ]
-        breaches += [*self._capping_breaches(played), *played.breaches]
+        breaches += [*self._capping_breaches(reading, played), *seen]
         breaches += [
             _stack_gone_breach(square)
-            if self._is_whole_stack(square, lost)
-            else self._gone_breach(square, piece, number)
-            for (square, piece), number in Counter(lost).items()
+            if self._is_whole_stack(square, matched.lost)
+            else self._gone_breach(square, piece, number, reading.come)
+            for (square, piece), number in Counter(matched.lost).items()
         ]
-        breaches += [_added_breach(square, piece) for square, piece in found]
-        return tuple(dict.fromkeys(breaches)) or _unexplained_breaches(self.new, played)
+        breaches += [_added_breach(square, piece) for square, piece in matched.found]
+        if not breaches and appearance_of(played.stacks) != self.new:
+            return None
+        involved = {square for _, path in matched.moves for square in path}
+        # That the roll makes no tower below a cap is no likelier than that one piece came unseen.
+        bare = len({square for square, _ in reading.capped} - {square for square, _ in reading.built})
+        unseen = len(involved.difference(self.changed)) + bare
+        pieces = len(matched.moves) - len(reading.built) + len(matched.lost) + len(matched.found)
+        pieces += sum(map(len, reading.fallen.values()))
+        return _Explained(tuple(dict.fromkeys(breaches)), unseen, pieces)
 
-    def _match_pieces(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
-        """Pair pieces taken off with pieces put on as moves; also give the pieces of both kinds left unpaired."""
-        gone, moves, found = list(self.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
-        for end, piece in self.come:
+    def _as_seen(self, breach: Breach, moves: Sequence[tuple[int, Path]]) -> Breach | None:
+        """Return a breach of moves without squares that look as before; ``None`` if it can't be told without them."""
+        places = tuple(place for place in breach.places if GRID.index[place] in self.changed)
+        if places == breach.places:
+            return breach
+        if breach.rule in ("too-many-points", "sum-for-one-colour"):
+            return replace(breach, places=places)
+        piece, end = next(((piece, path[-1]) for piece, path in moves if _places_of(path) == breach.places), (None, -1))
+        if piece is None or end not in self.changed:
+            return None
+        if breach.rule == "moved-opponent-piece":
+            return _opponent_put(self.player, piece, end)
+        if breach.rule == "passed-over-blockade":
+            return _got_over_blockade(piece, end, is_onto=is_blockade(self.stacks[end]))
+        return None
+
+    def _match_pieces(self, reading: _Reading, *, may_land_unseen: bool) -> _Matched | None:
+        """Pair pieces taken off with pieces put on as moves; ``None`` if nothing explains a piece that can't be seen.
+
+        ``may_land_unseen`` lets pieces taken off lie where the piece below is the same.
+        """
+        gone, moves, found = list(reading.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
+        landed = dict(reading.landed)
+        for end, piece in (*reading.built, *reading.come):
             starts = [square for square, lifted in gone if lifted == piece]
+            is_built = (end, piece) in reading.built
             if starts:
                 start = min(starts, key=lambda square: self.distance[square][end])
                 gone.remove((start, piece))
                 moves.append((piece, (start, end)))
-            elif (tower := self._fallen_with(piece)) is not None:
-                self.landed.setdefault(tower, []).append(end)
-            elif (hidden := self._left_unseen(piece, end)) is not None:
+            elif not is_built and (tower := _fallen_with(piece, reading.fallen)) is not None:
+                landed[tower] = (*landed.get(tower, ()), end)
+            elif (hidden := self._left_unseen(piece, end, reading.capped, moves)) is not None:
                 moves.append((piece, (hidden, end)))
+            elif is_built:
+                return None
             else:
                 found.append((end, piece))
         lost = []
         for start, piece in gone:
-            is_lost = size_of(piece) == LARGE or self._is_whole_stack(start, gone)
+            is_lost = not may_land_unseen or size_of(piece) == LARGE or self._is_whole_stack(start, gone)
             end_hidden = None if is_lost else self._same_on_top(piece, start)
             if end_hidden is not None:
                 moves.append((piece, (start, end_hidden)))
             else:
                 lost.append((start, piece))
-        return moves, lost, found
+        return _Matched(tuple(moves), tuple(lost), tuple(found), landed)
 
-    def _is_whole_stack(self, square: int, gone: list[tuple[int, int]]) -> bool:
+    def _is_whole_stack(self, square: int, gone: Sequence[tuple[int, int]]) -> bool:
         """Return whether every piece of a stack of several is among those gone."""
         return sum(start == square for start, _ in gone) == len(self.stacks[square]) > 1
 
-    def _fallen_with(self, piece: int) -> int | None:
-        """Return the square of a fallen tower with such a piece."""
-        return next((square for square, pieces in self.fallen.items() if piece in pieces), None)
+    def _left_unseen(
+        self, piece: int, end: int, capped: Sequence[tuple[int, int]], moves: Sequence[tuple[int, Path]]
+    ) -> int | None:
+        """Return the nearest square that such a piece can leave unseen after these moves.
 
-    def _same_below(self, piece: int, end: int) -> int | None:
-        """Return the nearest square that such a piece can leave unseen, as the piece below is the same."""
-        squares = [
+        Either the piece below is the same, or else black is on top now.
+        """
+        left = Counter(path[0] for _, path in moves)
+        same = [
             square
             for square, stack in enumerate(self.stacks)
-            if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
+            if square != end
+            and self._looks_as_before(square)
+            and stack[-2 - left[square] :] == (piece,) * (2 + left[square])
         ]
-        return min(squares, key=lambda square: self.distance[square][end], default=None)
-
-    def _left_unseen(self, piece: int, end: int) -> int | None:
-        """Return the square that such a piece can leave unseen: one that looks the same, or has black on top now."""
-        same = self._same_below(piece, end)
-        blackened = [square for square, _ in self.capped if square != end and self.stacks[square][-1] == piece]
-        return min(blackened, key=lambda square: self.distance[square][end], default=None) if same is None else same
+        blackened = [square for square, _ in capped if square != end and self.stacks[square][-1] == piece]
+        return min(same or blackened, key=lambda square: self.distance[square][end], default=None)
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
         """Return the nearest square where such a piece can land unseen, as the top piece is the same."""
@@ -581,30 +657,24 @@ class _Change:
     def _looks_as_before(self, square: int) -> bool:
         return self.new[PLACES[square]] == name_of(self.stacks[square][-1])
 
-    def _best_play(self, moves: list[tuple[int, Path]]) -> Played:
+    def _best_play(self, matched: _Matched) -> Played:
         """Play the moves in the order that breaks the fewest rules and, if possible, finds each piece on top."""
+        stacks = _without(self.stacks, matched.lost)
+        before = replace(self.before, stacks=stacks)
         # Only some orders of many moves are tried; the first lifts smaller pieces before the larger ones below them.
-        by_size = sorted(moves, key=lambda move: size_of(move[0]))
+        by_size = sorted(matched.moves, key=lambda move: size_of(move[0]))
         orders = [*islice(permutations(by_size), _MOST_ORDERS)]
-        lifting = [order for order in orders if self._lifts_top_pieces(order)] or orders
-        plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
+        lifting = [order for order in orders if _lifts_top_pieces(stacks, order)] or orders
+        plays = [play(before, self.player, before.roll, [path for _, path in order]) for order in lifting]
         return min(plays, key=lambda played: len(played.breaches))
 
-    def _lifts_top_pieces(self, moves: Sequence[tuple[int, Path]]) -> bool:
-        """Return whether each move finds its piece on top, those above it gone before."""
-        tops = {square: list(stack) for square, stack in enumerate(self.stacks)}
-        for piece, (start, end) in moves:
-            if tops[start].pop() != piece:
-                return False
-            tops[end].append(piece)
-        return True
-
-    def _capping_breaches(self, played: Played) -> Iterator[Breach]:
+    def _capping_breaches(self, reading: _Reading, played: Played) -> Iterator[Breach]:
         for square, stack in enumerate(played.stacks):
             place = PLACES[square]
             new_tower = is_blockade(stack) and not is_blockade(self.stacks[square])
             top, seen = self._top(square), self.new[place]
-            if new_tower and colour_of(stack[-1]) == BLACK and top != stack[-1]:
+            # A tower made by moves that have to be taken back needs no cap.
+            if new_tower and not played.breaches and colour_of(stack[-1]) == BLACK and top != stack[-1]:
                 colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
                 if top is not None and colour_of(top) == BLACK:
                     is_smaller = size_of(top) < size_of(stack[-1])
@@ -627,7 +697,7 @@ class _Change:
                     yield Breach(
                         "tower-not-capped", sentence, Phrase("Put a {black} on {place}.", black, place), (place,)
                     )
-        for square, piece in self.capped:
+        for square, piece in reading.capped:
             place, cap = PLACES[square], self.stacks[square][-1]
             if colour_of(cap) == BLACK:
                 sentence = Phrase(
@@ -643,13 +713,13 @@ class _Change:
                 remedy = Phrase("Put the {piece} back beside the board.", name_of(piece))
                 yield Breach("black-without-tower", sentence, remedy, (place,))
 
-    def _gone_breach(self, square: int, piece: int, number: int) -> Breach:
+    def _gone_breach(self, square: int, piece: int, number: int, come: Sequence[tuple[int, int]]) -> Breach:
         """Return the breach of this number of equal pieces that were taken off a square."""
         place = PLACES[square]
         if size_of(piece) == LARGE:
             sentence = Phrase("The {piece} on {place} is gone.", name_of(piece), place)
             return Breach("large-moved", sentence, Phrase("Put it back on {place}.", place), (place,))
-        has_others = any(arrived == piece for _, arrived in self.come)
+        has_others = any(arrived == piece for _, arrived in come)
         may_go = owner_of(colour_of(piece)) == self.player
         if number == 1:
             sentence = (
@@ -681,6 +751,59 @@ class _Change:
                 else Phrase("Put {number} {piece}s back on {place}.", number, name_of(piece), place)
             )
         return Breach("piece-gone", sentence, remedy, (place,))
+
+
+def _without(stacks: Stacks, lost: Sequence[tuple[int, int]]) -> Stacks:
+    """Return the stacks without these pieces, except for larges, on which the others stand."""
+    left = [list(stack) for stack in stacks]
+    for square, piece in lost:
+        if size_of(piece) != LARGE:
+            at = len(left[square]) - 1 - left[square][::-1].index(piece)
+            del left[square][at]
+    return tuple(map(tuple, left))
+
+
+def _lifts_top_pieces(stacks: Stacks, moves: Sequence[tuple[int, Path]]) -> bool:
+    """Return whether each move finds its piece on top, those above it gone before."""
+    tops = [list(stack) for stack in stacks]
+    for piece, (start, end) in moves:
+        if tops[start].pop() != piece:
+            return False
+        tops[end].append(piece)
+    return True
+
+
+def _fallen_with(piece: int, fallen: Mapping[int, Stack]) -> int | None:
+    """Return the square of a fallen tower with such a piece."""
+    return next((square for square, pieces in fallen.items() if piece in pieces), None)
+
+
+def _opponent_put(player: Player, piece: int, end: int) -> Breach:
+    """Return the breach of moving the opponent's piece from a square that doesn't show it."""
+    sentence = Phrase(
+        "{player} plays {mine}, but a {piece} was put on {place}.",
+        player.capitalize(),
+        listed(COLOURS[colour] for colour in OWNED[player]),
+        name_of(piece),
+        PLACES[end],
+    )
+    return Breach("moved-opponent-piece", sentence, _back_unseen(piece), (PLACES[end],))
+
+
+def _got_over_blockade(piece: int, end: int, *, is_onto: bool) -> Breach:
+    """Return the breach of moving a piece over or onto a blockade from a square that doesn't show it."""
+    sentence = either(
+        is_onto,
+        "A {piece} was put onto the other player's blockade on {place}.",
+        "With this roll no {piece} gets to {place} without passing over the other player's blockades.",
+        name_of(piece),
+        PLACES[end],
+    )
+    return Breach("passed-over-blockade", sentence, _back_unseen(piece), (PLACES[end],))
+
+
+def _back_unseen(piece: int) -> str:
+    return Phrase("Put the {piece} back where it came from.", name_of(piece))
 
 
 def _fallen_breach(path: Path, pieces: Stack) -> Breach:
@@ -721,11 +844,8 @@ def _added_breach(square: int, piece: int) -> Breach:
     )
 
 
-def _unexplained_breaches(new: Appearance, played: Played) -> tuple[Breach, ...]:
-    """Return the breach of looks that differ from those after the moves; empty if none does."""
-    expected = appearance_of(played.stacks)
-    places = tuple(place for place in PLACES if expected[place] != new[place])
-    if not places:
-        return ()
+def _unexplained_breach(places: Sequence[Place]) -> Breach:
+    """Return the breach of a change for which no other is found."""
     sentence = Phrase("No legal turn makes {names} look like this.", ", ".join(places))
-    return (Breach("piece-gone", sentence, Phrase("Put everything back as it was, and play the turn again."), places),)
+    remedy = Phrase("Put everything back as it was, and play the turn again.")
+    return Breach("piece-gone", sentence, remedy, tuple(places))

@@ -19,8 +19,6 @@ from engine.support.breaches import advised
 from engine.support.grid import members, union
 from engine.values import Appearance, Breach, Place
 
-_MOST_NAMED = 8  # squares in a sentence; of more, the rest is counted
-
 
 def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]:
     """List the rules that a turn breaks, the likeliest violation first; empty if it is legal.
@@ -331,11 +329,7 @@ def _is(places: tuple[Place, ...]) -> str:
 
 def _bare(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of the places' squares: ``a1, a2 and b1``."""
-    squares = [place.partition(".")[2] for place in places]
-    if len(squares) > _MOST_NAMED:
-        some, more = joined(squares[:_MOST_NAMED], ", "), len(squares) - _MOST_NAMED
-        return Phrase("{some} and {number} more", some, more)
-    return listed(squares, joint)
+    return listed([place.partition(".")[2] for place in places], joint)
 
 
 def explain_change(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:

@@ -8,6 +8,7 @@ faces are hidden several rolls are possible, and the one with the smallest viola
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, auto
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ from engine.games.deblockle.turns import (
     turns_of,
 )
 from engine.support.breaches import PieceBreaches, Wording, game_over_breach, pair_squares
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 from engine.values import EMPTY, Appearance, Breach, Facing
 
 Seen = tuple[str, str]
@@ -574,14 +575,29 @@ def _breaches(
     own_moves = [change for change in changes if isinstance(change, Moved) and change.owner == mover]
     scored = [change for change in changes if isinstance(change, Removed) and _has_scored(change, mover, playable)]
     found: list[Breach] = []
+    others = [change for change in changes if change not in own_moves and change not in scored]
     if len(own_moves) + len(scored) > 1:
         found.append(_two_blocks(before, [*own_moves, *scored]))
     elif own_moves and (_move_key(own_moves[0]) not in playable[mover] or own_moves[0].landed_on):
         found += breaches_of_move(before, own_moves[0], facings.get(PLACES[own_moves[0].end], {}))
-    for change in changes:
-        if change not in own_moves and change not in scored:
-            found += _other_breaches(before, change, playable, alone=len(changes) == 1)
-    return found
+    put_back_on = (change for change in (changes if found else others) if not isinstance(change, Added))
+    restored = set_of(map(_square_before, put_back_on))
+    # What wasn't there makes room before anything else is put back.
+    others.sort(key=lambda change: not (isinstance(change, Added) and restored >> change.square & 1))
+    told = [_other_breaches(before, change, playable, alone=len(changes) == 1) for change in others]
+    making_room = sum(isinstance(change, Added) and bool(restored >> change.square & 1) for change in others)
+    found = [*chain(*told[:making_room]), *found, *chain(*told[making_room:])]
+    in_the_way = [
+        change.end
+        for change in changes
+        if isinstance(change, Moved) and change.start != change.end and restored >> change.end & 1
+    ]
+    return BLOCK.making_room(found, GRID.names_of(set_of(in_the_way)))
+
+
+def _square_before(change: Change) -> int:
+    """Return the square on which a changed block stood, or stands if it is new."""
+    return change.start if isinstance(change, Moved) else change.square
 
 
 def _has_scored(change: Removed, mover: str, playable: Mapping[str, PlayableTurns]) -> bool:

@@ -27,8 +27,8 @@ from engine.games.deblockle.state import (
     other,
 )
 from engine.games.deblockle.turns import legal_rolls, possibly_blocked, settle
-from engine.support.breaches import compare_with_start, illegal_start
-from engine.support.grid import members, set_of
+from engine.support.breaches import compare_with_start, illegal_start, moves_in_order
+from engine.support.grid import members, set_of, union
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 
@@ -88,13 +88,16 @@ def set_up(
 def _breaches_of_start(
     seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool
 ) -> list[Breach]:
-    found: list[Breach] = []
+    """List the breaches in the order in which to mend them."""
+    numbers: list[Breach] = []
+    moves: dict[int, int] = {}
     standing = {
         player: set_of(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
     }
     for player in PLAYERS:
         home = () if anywhere else START_PLACES[player][options.blocks(player)]
-        moves, missing, surplus = compare_with_start(GRID, standing[player], GRID.squares_named(home))
+        own_moves, missing, surplus = compare_with_start(GRID, standing[player], GRID.squares_named(home))
+        moves |= own_moves
         number = standing[player].bit_count()
         if anywhere and not number:
             sentence = Phrase(
@@ -102,7 +105,7 @@ def _breaches_of_start(
                 player,
                 MOST_BLOCKS,
             )
-            found.append(Breach("too-few-blocks", sentence, Phrase("Put the {player} blocks on the board.", player)))
+            numbers.append(Breach("too-few-blocks", sentence, Phrase("Put the {player} blocks on the board.", player)))
         else:
             right = min(number, MOST_BLOCKS) if anywhere else options.blocks(player)
             wrong = BLOCK.wrong_number(player, number, right, missing, surplus)
@@ -114,18 +117,25 @@ def _breaches_of_start(
                     MOST_BLOCKS,
                 )
                 wrong = [replace(breach, sentence=sentence) for breach in wrong]
-            found += wrong
-        for square in members(standing[player]):
-            place = PLACES[square]
-            if STARS >> square & 1:
-                sentence = Phrase("The {player} block on {place} stands on a star square.", player, place)
-                to = PLACES[moves[square]] if square in moves else Phrase("a square without a star")
-                found.append(
-                    Breach("start-on-star", sentence, Phrase("Move it from {place} to {to}.", place, to), (place,))
-                )
-            elif square in moves:
-                found.append(BLOCK.not_at_start(player, place, PLACES[moves[square]]))
+            numbers += wrong
+    moved = [
+        _on_star(seen, move.start, PLACES[move.end])
+        if STARS >> move.start & 1
+        else BLOCK.not_at_start(seen[PLACES[move.start]][0], move, PLACES)
+        for move in moves_in_order(moves)
+    ]
+    anywhere_else = Phrase("a square without a star")
+    moved += [
+        _on_star(seen, square, anywhere_else) for square in members(STARS & union(standing.values()) if anywhere else 0)
+    ]
+    found = BLOCK.in_order(numbers, moved)
     return found if options.side_by_side else [*found, *_side_by_side(standing)]
+
+
+def _on_star(seen: Mapping[str, tuple[str, str]], square: int, to: str) -> Breach:
+    place = PLACES[square]
+    sentence = Phrase("The {player} block on {place} stands on a star square.", seen[place][0], place)
+    return Breach("start-on-star", sentence, Phrase("Move it from {place} to {to}.", place, to), (place,))
 
 
 def _side_by_side(standing: Mapping[str, int]) -> list[Breach]:

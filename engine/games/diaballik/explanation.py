@@ -47,7 +47,6 @@ from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.values import Appearance, Breach, Place
 
 TAKE_BACK = Phrase("Put everything back as it was and play another turn.")
-LEAVE_ONE_BALL = Phrase("Leave the ball on one of them only.")
 
 
 def take_balls_off(places: Sequence[Place]) -> str:
@@ -493,11 +492,24 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
     if moved[mover].pairs and len(moved[other(mover)].pairs) > 1:
         return []  # Both have played since.
     own = _own_breaches(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
-    found = [*_recoloured(before, shown, moved), *own]
+    recoloured = _recoloured(before, shown, moved)
+    found = [*recoloured, *own]
     for player in (mover, other(mover)):
         found += _piece_breaches(before, player, moved)
         found += _ball_breaches(before, player, shown[player], moved[player])
-    return found + _opponent_breaches(before, shown, moved)
+    found += _opponent_breaches(before, shown, moved)
+    # A ball too many is taken off before the piece that carries it goes back.
+    back = {breach.places[-1] for breach in found if breach.rule in ("square-taken", "moved-opponent-piece")}
+    found.sort(key=lambda breach: breach.rule != "ball-added" or back.isdisjoint(breach.places))
+    in_the_way = _ends_on_starts(moved[other(mover)], moved[mover]) if own else 0
+    if recoloured:
+        in_the_way |= _ends_on_starts(moved[mover], moved[other(mover)])
+    return PIECE.making_room(found, GRID.names_of(in_the_way))
+
+
+def _ends_on_starts(ending: Moved, started: Moved) -> int:
+    """Return the set of squares to which one player's pieces moved, and from which the other's did."""
+    return set_of(end for _, end in ending.pairs) & set_of(start for start, _ in started.pairs)
 
 
 def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
@@ -510,6 +522,8 @@ def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Br
     pieces, ends = was.pieces, dict(moved.pairs)
     for start, end in moved.pairs:
         pieces ^= 1 << start | 1 << end
+    if _legal_balls(before, shown, moved):
+        return []
     balls = _balls_without_surplus(shown, moved)
     is_one = balls.bit_count() == 1 and balls & pieces
     side = Side(pieces, balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
@@ -548,9 +562,10 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
             if came_from is None and any(start == square for start, _ in moved[foe].pairs):
                 found.append(PIECE.added(player, place))
             elif came_from is None:
-                found.append(
-                    PIECE.recoloured(place, foe, player, Phrase("Put the {foe} piece back on {place}.", foe, place))
+                remedy = Phrase(
+                    "Take the {player} piece off {place}, then put the {foe} one back there.", player, place, foe
                 )
+                found.append(PIECE.recoloured(place, foe, player, remedy))
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
                 words = Wording(player=player, foe=foe, start=start, place=place)
@@ -603,6 +618,44 @@ def _balls_without_surplus(shown: Shown, moved: Moved) -> int:
     return shown.balls & ~set_of(moved.came)
 
 
+def _legal_balls(before: DiaballikState, shown: Shown, moved: Moved) -> tuple[int, ...]:
+    """Return the squares of the mover's balls any one of which would end a legal turn; none unless there are several.
+
+    A ball that lies where it was before is none of them, since the others are then the surplus.
+    """
+    was = before.side(str(before.to_move))
+    balls = _balls_without_surplus(shown, moved)
+    if balls.bit_count() < 2 or balls >> was.ball & 1:
+        return ()
+    turn = begin_turn(before, str(before.to_move))
+    pieces = was.pieces ^ set_of(square for pair in moved.pairs for square in pair)
+    return tuple(ball for ball in members(balls) if canonical(turn, Side(pieces, ball)) is not None)
+
+
+def _ball_added(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> Breach:
+    """Return the breach of a player's pieces that carry several balls."""
+    was = before.side(player).ball
+    balls = _balls_without_surplus(shown, moved)
+    places = GRID.names_of(balls)
+    legal = _legal_balls(before, shown, moved) if player == before.to_move else ()
+    kept = set_of(legal) or balls & set_of((was, dict(moved.pairs).get(was, was)))
+    sentence = Phrase("{player} has balls on {places}.", player.capitalize(), listed(places))
+    remedy = take_balls_off(GRID.names_of(balls & ~kept))
+    if len(legal) > 1:
+        remedy = Phrase(
+            "Leave the ball only where it was passed to, {places}: that decides the turn.",
+            listed(GRID.names_of(kept), "or"),
+        )
+    elif not kept:
+        remedy = Phrase(
+            "Take the balls off {places}, and put one back on the piece that had it, the one from {was}.",
+            listed(places),
+            PLACES[was],
+        )
+        places = (*places, PLACES[was])
+    return Breach("ball-added", sentence, remedy, places, adds=True)
+
+
 def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
     was = PLACES[before.side(player).ball]
     lying = _balls_without_surplus(shown, moved)
@@ -626,17 +679,7 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
             )
         return [Breach("ball-missing", sentence, remedy, (was,) if went is None else (was, went))]
     if lying.bit_count() > 1:
-        places = GRID.names_of(lying)
-        surplus = [place for place in places if place != was]
-        return [
-            Breach(
-                "ball-added",
-                Phrase("{player} has balls on {places}.", player.capitalize(), listed(places)),
-                take_balls_off(surplus) if len(surplus) < len(places) else LEAVE_ONE_BALL,
-                places,
-                adds=True,
-            )
-        ]
+        return [_ball_added(before, player, shown, moved)]
     return []
 
 

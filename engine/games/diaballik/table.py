@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from common.phrases import Phrase, either, listed
+from common.phrases import Phrase, either, joined, listed
 from engine.errors import UnreadableError
-from engine.games.diaballik.explanation import LEAVE_ONE_BALL, PIECE, explain_change, take_balls_off
+from engine.games.diaballik.explanation import PIECE, explain_change, take_balls_off
 from engine.games.diaballik.state import (
     GOAL,
     GRID,
@@ -30,7 +30,7 @@ from engine.games.diaballik.turns import (
     begin_turn,
     settle,
 )
-from engine.support.breaches import compare_with_start, illegal_start
+from engine.support.breaches import compare_with_start, illegal_start, moves_in_order
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
@@ -69,9 +69,7 @@ def set_up(
     """
     in_force = options_from(options)
     seen = {SQUARE_OF[place]: found for place, found in LOOK_TABLE.read_all(appearance).items()}
-    breaches = [
-        breach for player in PLAYERS for breach in _breaches_of_start(seen, in_force, player, anywhere=anywhere)
-    ]
+    breaches = _breaches_of_start(seen, in_force, anywhere=anywhere)
     if breaches:
         raise illegal_start(breaches)
     black, white = (
@@ -85,25 +83,35 @@ def set_up(
 
 
 def _breaches_of_start(
-    seen: Mapping[int, tuple[str, bool]], options: DiaballikOptions, player: str, *, anywhere: bool
+    seen: Mapping[int, tuple[str, bool]], options: DiaballikOptions, *, anywhere: bool
 ) -> list[Breach]:
-    start = STARTS[options.start][player]
-    squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
-    moves, missing, surplus = compare_with_start(GRID, set_of(squares), 0 if anywhere else start.pieces)
-    balls = tuple(square for square in squares if seen[square][1])
-    return [
-        *PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, missing, surplus),
-        *(PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(moves.items())),
-        *_wrong_ball(player, balls, None if anywhere else start.ball, moves),
-    ]
+    """List the breaches in the order in which to mend them."""
+    numbers: list[Breach] = []
+    balls: list[Breach] = []
+    moves: dict[int, int] = {}
+    for player in PLAYERS:
+        start = STARTS[options.start][player]
+        squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
+        compared = compare_with_start(GRID, set_of(squares), 0 if anywhere else start.pieces)
+        moves |= compared.moves
+        numbers += PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, compared.missing, compared.surplus)
+        # Balls go with their pieces, which are moved or taken off first.
+        ends = {square: compared.moves.get(square, square) for square in squares}
+        if not anywhere:
+            ends = {square: end for square, end in ends.items() if PLACES[square] not in compared.surplus}
+        lying = {square: ends.get(square) for square in squares if seen[square][1]}
+        balls += _wrong_ball(player, lying, None if anywhere else start.ball)
+    moved = (PIECE.not_at_start(seen[move.start][0], move, PLACES) for move in moves_in_order(moves))
+    return [*PIECE.in_order(numbers, moved), *balls]
 
 
-def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: Mapping[int, int]) -> list[Breach]:
+def _wrong_ball(player: str, lying: Mapping[int, int | None], start: int | None) -> list[Breach]:
     """Return the breach of a ball that is missing, doubled, not at ``start`` (if given), or already at the goal.
 
-    ``moves`` maps the squares of pieces, and of the balls they carry, to where they must be moved.
+    ``lying`` maps the squares of balls to where they come with their pieces; to ``None`` if these are taken off.
     """
-    if [moves.get(ball, ball) for ball in balls] == [start]:
+    balls, ends = tuple(lying), [end for end in lying.values() if end is not None]
+    if ends == [start]:
         return []
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):
@@ -130,10 +138,12 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: M
             if start is None
             else Phrase("Put {player}'s ball on the piece on {place}.", player, PLACES[start])
         )
-        if start in balls:
-            remedy = take_balls_off([PLACES[ball] for ball in balls if ball != start])
-        elif len(balls) > 1 and start is None:
-            remedy = LEAVE_ONE_BALL
+        if len(ends) > 1 and start is None:
+            remedy = Phrase("Leave the ball on one of them only.")
+        elif start in ends:
+            remedy = take_balls_off([PLACES[end] for end in ends if end != start])
+        elif len(ends) > 1:
+            remedy = joined((take_balls_off([PLACES[end] for end in ends[1:]]), remedy))
         needed = PLACES[_BALLS[player] if start is None else start]
         involved = places if start is None and places else dict.fromkeys((*places, needed))
         return [Breach("start-ball", sentence, remedy, tuple(involved))]

@@ -55,7 +55,8 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import digits_at, penalty_shapes, turn_of_marks
 from engine.support.breaches import advised
 from engine.support.grid import Shape, fixed, members, set_of, union
-from engine.values import Appearance, Breach
+from engine.support.players import LETTER, format_announcement
+from engine.values import Announcement, Appearance, Breach
 
 _BEFORE_PLAY = (Phase.TILES, Phase.SETUP)
 _WAITING = (Phase.TILES, Phase.ROLL, Phase.OVER)
@@ -201,9 +202,7 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
         )
     player = PLAYERS.index(turn.player)
     if isinstance(turn, Combination) and turn.letter is not None and not turn.squares:
-        sentence = Phrase("{player} circles {letter} without a combination.", turn.player, turn.letter)
-        together = Phrase("A letter is circled together with the combination that earns it, or never.")
-        return (advised("letter-needs-both", sentence, together, turn.places),)
+        return _breaches_of_letter_alone(state, player, turn.letter)
     if isinstance(turn, Combination) and turn.squares and _has_finished(state, player):
         return _breaches_of_late_loop(state, player, turn)
     untimely = _timing_breach(state, player, turn)
@@ -620,6 +619,52 @@ def _wrong_loop(rule: str, sentence: str, turn: Combination) -> Breach:
 _KIND_WORDS = {IDENTICAL: "identical", CONSECUTIVE: "consecutive"}
 
 
+def _breaches_of_letter_alone(state: NumberDropState, player: int, letter: str) -> tuple[Breach, ...]:
+    """List the rules that circling a letter without a loop breaks; as a turn it always breaks one, as it is none."""
+    who, leave = PLAYERS[player], Phrase("Leave the letter {letter}.", letter)
+    if letter not in [*LETTERS]:
+        return (advised("letter-needs-both", Phrase("There is no letter {letter}.", letter), leave),)
+    slot = LETTERS.index(letter)
+    if state.sheets[player].letters >> slot & 1:
+        sentence = Phrase("{who} has circled the letter {letter} already.", who, letter)
+        return (advised("letter-needs-both", sentence, leave),)
+    if not state.sheets[player].earned_letters >> slot & 1:
+        sentence = Phrase(
+            "{who} hasn't filled both boxes of {number}, so the letter {letter} stays open.",
+            who,
+            slot + SMALLEST,
+            letter,
+        )
+        return (advised("letter-needs-both", sentence, leave),)
+    if state.crossed_off >> slot & 1 or state.slot == slot:
+        sentence = either(
+            state.slot == slot,
+            "The penalty of the letter {letter} drops already.",
+            "The letter {letter} is crossed off.",
+            letter,
+        )
+        return (advised("letter-crossed-off", sentence, leave),)
+    sentence = Phrase("Circling the letter {letter} by itself is no turn.", letter)
+    return (advised("letter-needs-both", sentence, _announce(who, letter)),)
+
+
+def _announce(who: str, letter: str) -> str:
+    """Return how a letter is circled without the combination that earned it."""
+    return Phrase("Announce it: {announced}.", format_announcement(Announcement(f"{LETTER}{letter.lower()}", who)))
+
+
+def breaches_of_announcement(state: NumberDropState, said: Announcement) -> tuple[Breach, ...]:
+    """List the rules that an announcement breaks which isn't possible now; empty unless it is about a letter."""
+    letter = said.kind.removeprefix(LETTER).upper()
+    if said.kind == letter.lower() or letter not in [*LETTERS] or said.player not in state.options.names:
+        return ()
+    player = PLAYERS.index(said.player)
+    if state.gone >> player & 1:
+        sentence = Phrase("{who} has resigned, and the sheet is set aside.", said.player)
+        return (advised("resigned", sentence, Phrase("Leave the letter {letter}.", letter)),)
+    return _breaches_of_letter_alone(state, player, letter)
+
+
 def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
     if turn.letter in (None, playing.letter_for(state, player, box)):
         return ()
@@ -629,6 +674,8 @@ def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, 
             advised("letter-crossed-off", sentence, Phrase("Leave the letter; the combination counts."), turn.places),
         )
     sentence = Phrase("This combination doesn't fill both boxes of the letter {letter}.", turn.letter)
+    if turn.letter in [LETTERS[slot] for slot in members(playing.open_letters(state, player))]:
+        return (advised("letter-needs-both", sentence, _announce(turn.player, turn.letter), turn.places),)
     return (advised("letter-needs-both", sentence, Phrase("Leave the letter; the combination counts."), turn.places),)
 
 
@@ -682,12 +729,21 @@ def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tup
         if before.phase is Phase.DROP and before.playing >> player & 1:
             bit = 1 << player
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
-        if loop and is_untimely(before, turn):
-            # A loop is judged without the digits that have to be erased.
-            loop &= ~set_of(fresh)
+        if loop & set_of(fresh) and is_untimely(before, turn):
+            found += _breaches_round_untimely(PLAYERS[player], loop, loop & set_of(fresh))
+            loop = 0
     if loop and not is_on_changed:
         found += _breaches_of_loop(state, player, loop)
     return tuple(found)
+
+
+def _breaches_round_untimely(who: str, loop: int, fresh: int) -> list[Breach]:
+    """Return the breach of a loop round digits that have to be erased; none if it goes with them."""
+    if loop == fresh:
+        return []
+    sentence = Phrase("The loop of {who} goes round {fresh}, not to be written now.", who, listed(GRID.names_of(fresh)))
+    remedy = Phrase("Erase the loop from {who}'s sheet.", who)
+    return [Breach("combination-of-digits", sentence, remedy, places_on(who, loop))]
 
 
 def _breaches_of_erasing(

@@ -429,8 +429,9 @@ def _describe_penalties(options: NumberDropOptions) -> str:
     drawn = sides.get(options.tiles, " and their backs, either side up")
     return (
         f"Five tiles ({faces}{drawn}) are drawn to slots A to E. Fill both boxes of a size and you "
-        "may circle its letter (A for 3 to E for 7). When a die shows a star, the first circled letter strikes: all "
-        "who haven't circled it drop its shape as X, the letter is crossed off, and the turn is over without a drop."
+        "may circle its letter, then or later (A for 3 to E for 7). When a die shows a star, the first circled letter "
+        "strikes: all who haven't circled it drop its shape as X, the letter is crossed off, and the turn is over "
+        "without a drop."
     )
 
 

@@ -13,7 +13,7 @@ from common.phrases import Phrase
 from engine.api import PossibleLooks, Tapped, Taps
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.explanation import breaches_of
+from engine.games.number_drop.explanation import breaches_of, breaches_of_announcement
 from engine.games.number_drop.notation import NONE, SLIDE, format_turn
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
@@ -49,7 +49,7 @@ from engine.games.number_drop.turns import change_of, in_order, letter_for, turn
 from engine.showing import TableConstraint
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
-from engine.support.players import DRAW, RESIGN
+from engine.support.players import DRAW, LETTER, RESIGN
 from engine.values import Announcement, Certainty, OptionValue, Place, Player, Roll, Rule
 
 catalogue = rules_by_id(
@@ -82,7 +82,7 @@ catalogue = rules_by_id(
     Rule("combination-side-by-side", "The digits of a combination touch by their sides, consecutive ones in order."),
     Rule("box-filled", "Each combination is scored once."),
     Rule("one-combination", "One combination a turn."),
-    Rule("letter-needs-both", "A letter is circled with the combination that fills both boxes of its size."),
+    Rule("letter-needs-both", "A letter is circled once both boxes of its size are filled."),
     Rule("letter-crossed-off", "A letter that is crossed off can't be circled any more."),
     Rule("slide-at-bottom", "A tile at the bottom slides no further."),
     Rule("slide-star-tile", "A star slides the tile with the shape that the shape die shows."),
@@ -134,16 +134,28 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
 
 
 def announcements(state: NumberDropState) -> Sequence[Announcement]:
-    """List what may be announced now: with two players the agreed draw, and the resignations."""
+    """List what may be announced now: letters that are circled late, with two players a draw, and the resignations.
+
+    A letter is no turn: its circle can't be seen, and it may be circled at any time.
+    """
     if state.phase is Phase.OVER:
         return ()
-    resigning = tuple(Announcement(RESIGN, PLAYERS[player]) for player in members(playing.everyone(state)))
-    return (Announcement(DRAW), *resigning) if state.options.players == 2 else resigning
+    left = list(members(playing.everyone(state)))
+    letters = tuple(
+        Announcement(f"{LETTER}{LETTERS[slot].lower()}", PLAYERS[player])
+        for player in left
+        for slot in members(playing.open_letters(state, player))
+    )
+    draw = (Announcement(DRAW),) if state.options.players == 2 else ()
+    return (*letters, *draw, *(Announcement(RESIGN, PLAYERS[player]) for player in left))
 
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
-    """Return the state after a resignation or an agreed draw; raises IllegalTurnError."""
-    check_announcement(announcement, announcements(state))
+    """Return the state after a letter, a resignation or an agreed draw; raises IllegalTurnError."""
+    check_announcement(announcement, announcements(state), lambda: breaches_of_announcement(state, announcement))
+    if announcement.player is not None and announcement.kind.startswith(LETTER):
+        letter = announcement.kind.removeprefix(LETTER).upper()
+        return playing.circle_letter(state, PLAYERS.index(announcement.player), letter)
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
     return playing.resign(state, PLAYERS.index(announcement.player))

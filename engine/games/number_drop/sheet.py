@@ -307,6 +307,12 @@ class Sheet:
         """The squares in any loop."""
         return union(self.loops)
 
+    @property
+    def earned_letters(self) -> int:
+        """The set of letters both of whose boxes are filled."""
+        pairs = enumerate(zip(SAME_BOXES, RUN_BOXES, strict=True))
+        return set_of(slot for slot, (same, run) in pairs if self.loops[same] and self.loops[run])
+
     def line(self, line: int) -> str:
         """Return the cells of a line, counted from 0 at the bottom."""
         return self.cells[line * COLUMNS : (line + 1) * COLUMNS]
@@ -390,12 +396,10 @@ def _fault_of_loops(sheet: Sheet) -> str | None:
 
 
 def _fault_of_letters(sheet: Sheet) -> str | None:
-    for index, letter in enumerate(LETTERS):
-        both = sheet.loops[SAME_BOXES[index]] and sheet.loops[RUN_BOXES[index]]
-        if sheet.letters >> index & 1 and not both:
-            return Phrase(
-                "has the letter {letter} circled without both combinations of {number}", letter, index + SMALLEST
-            )
+    for index in members(sheet.letters & ~sheet.earned_letters):
+        return Phrase(
+            "has the letter {letter} circled without both combinations of {number}", LETTERS[index], index + SMALLEST
+        )
     return None
 
 

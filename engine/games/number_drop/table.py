@@ -19,8 +19,6 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     LINES,
     LINES_BELOW_GAME_OVER,
-    RUN_BOXES,
-    SAME_BOXES,
     SHAPES,
     Sheet,
     box_of_marks,
@@ -186,9 +184,8 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
                 Phrase("the circled digits {names} of {who} make no combination that is still open", names, who)
             )
         loops[filled] = patch
-    pairs = enumerate(zip(SAME_BOXES, RUN_BOXES, strict=True))
-    both = sum(1 << slot for slot, (same, run) in pairs if loops[same] and loops[run])
-    return Sheet(cells, tuple(loops), sheet.letters & both)
+    now = Sheet(cells, tuple(loops))
+    return replace(now, letters=sheet.letters & now.earned_letters)
 
 
 def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> NumberDropState:

@@ -568,6 +568,21 @@ def _why_over(state: NumberDropState) -> str:
     return Phrase("all tiles are down") if all_tiles_down(state) else Phrase("a shape fitted nowhere")
 
 
+def open_letters(state: NumberDropState, player: int) -> int:
+    """Return the set of letters that the player may circle by themselves: earned before, and still open."""
+    if state.phase is Phase.OVER or state.gone >> player & 1:
+        return 0
+    struck = 0 if state.slot is None else 1 << state.slot
+    sheet = state.sheets[player]
+    return sheet.earned_letters & ~(sheet.letters | state.crossed_off | struck)
+
+
+def circle_letter(state: NumberDropState, player: int, letter: str) -> NumberDropState:
+    """Return the state after a player circled an open letter."""
+    sheet = state.sheets[player]
+    return state.with_sheet(player, replace(sheet, letters=sheet.letters | 1 << LETTERS.index(letter)))
+
+
 def letter_for(state: NumberDropState, player: int, box: int) -> str | None:
     """Return the letter that the player may circle on filling this box, or ``None``."""
     sheet = state.sheets[player]

@@ -24,7 +24,14 @@ from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
 from engine.records import write
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
+from engine.support.players import (
+    DRAW,
+    REPETITION,
+    RESIGN,
+    announcement_in,
+    describe_announcement,
+    who_plays,
+)
 from engine.values import Announcement, OptionValue, Player, Roll, Strength
 from hardware.pin_map import ANNOUNCING_BUTTONS
 from referee.cli import context as cli
@@ -209,7 +216,7 @@ class PlaySession:
     def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
         command = self._commands.get(word.lower())
-        said = play.announcement_in(self._game, line)
+        said = announcement_in(line, self._game.players)
         if command is not None:
             command(rest.strip())
         elif said is not None and said.kind in self._announced_kinds():

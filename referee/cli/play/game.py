@@ -24,7 +24,7 @@ from engine.records import PlayedTurn
 from engine.registry import load
 from engine.support.chance import drawn
 from engine.support.lazy import FromIterator
-from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
+from engine.support.players import DRAW, describe_announcement, who_plays
 from engine.values import Announcement, Player, Roll, Strength
 from referee.errors import PlayError
 from referee.journal.fold import after_step
@@ -268,15 +268,6 @@ def split_player(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
     if name in game.rules.players_to_move(state) and rest.strip():
         return name, rest.strip()
     return None, text
-
-
-def announcement_in(game: Game[Any, Any], text: str) -> Announcement | None:
-    """Return what ``black: anti-play`` announces; ``None`` unless it is a player, a colon and a word of letters."""
-    try:
-        said = parse_announcement(text, game.players)
-    except UnreadableError:
-        return None
-    return said if said.kind.replace("-", "").isalpha() else None
 
 
 def confirmation_question(so_far: GameHistory, announcement: Announcement) -> str:

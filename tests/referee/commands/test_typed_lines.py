@@ -75,6 +75,7 @@ def test_a_single_word_is_read_as_its_command(line: str, command: object) -> Non
         ("deblockle", "Turn  c1 c2 hoops", EnterTurn("c1 c2 hoops", "Ann")),
         ("number-drop", "turn p2 none", EnterTurn("none", "Ann", "p2")),
         ("number-drop", "turn P2: none", EnterTurn("none", "Ann", "p2")),
+        ("number-drop", "P1: letter-a", Announce("p1: letter-a", "Ann")),
         ("blockade", "roll 4,1", EnterRoll("4,1", "Ann")),
         ("blockade", "clock stop", PauseClock("Ann")),
         ("blockade", "Clock Go", PauseClock("Ann", resume=True)),
@@ -92,6 +93,7 @@ def test_a_line_is_read_as_a_turn_a_roll_or_a_correction(game: str, line: str, c
     [
         ("what", "'what' is not understood; \\? says what can be typed"),
         ("quit", "Ctrl-C stops the referee; the game is kept"),
+        ("gold:resign", "'gold:resign' is not understood"),
         ("turn", "Something is missing after 'turn'"),
         ("correct", "Something is missing after 'correct'"),
         ("correct c9 empty", "there is no place 'c9'"),
@@ -121,6 +123,13 @@ def test_help_names_the_commands_of_the_game(name: str) -> None:
     example = told.partition("`")[2].partition("`")[0]
     assert isinstance(parse_line(game, example, "Ann"), Correct)
     assert len(told) <= 3 * 69
+
+
+def test_help_names_a_letter_that_may_be_circled_late() -> None:
+    game = load("number-drop")
+    slots = "slots=I4,L4,O4,T4,S4"
+    state = game.notation.parse_state(f"roll p1=555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2 p2=2...... {slots}")
+    assert "p1:letter-a" in typed_help(game, state, has_clock=False)
 
 
 @pytest.mark.parametrize(

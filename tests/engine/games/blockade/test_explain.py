@@ -58,7 +58,7 @@ CASES = {
     ),
     "sum-for-one-colour": (
         state_of(START, "warm", (3, 1)),
-        {"e4": "yellow large", "c3": "yellow small", "c4": "red large"},
+        {"e4": "yellow large", "c3": "yellow small", "c4": "red large", "e5": "red small"},
         (state_of(START, "warm", (3, 1)), {"e4": "yellow large", "c3": "yellow small"}),
     ),
     "rested-on-other-colour": (
@@ -135,9 +135,9 @@ TOLD = {
         "Take back at least 1 step with yellow.", ("e4", "c3"),
     ),
     "sum-for-one-colour": (
-        "The dice give 3 for red and 1 for yellow; you may add them up only for one colour, but this takes 1 step with "
-        "red and 2 steps with yellow.",
-        "Take 1 step back with yellow, or don't move red.", ("e4", "c3", "c4", "b4"),
+        "The dice give 3 for red and 1 for yellow; you may add them up only for one colour, but this takes 2 steps "
+        "with red and 2 steps with yellow.",
+        "Take 1 step back with yellow, or don't move red.", ("e4", "c3", "c4", "e5"),
     ),
     "rested-on-other-colour": (
         "The red small on c5 rests on a blue small, and colours don't mix.",
@@ -185,9 +185,9 @@ def test_no_piece_passes_over_the_other_players_blockades():
     state = state_of(shut, "warm", (6, 1))
     (breach,) = GAME.table.explain(state, {"d4": "red medium"})
     assert breach.rule == "passed-over-blockade"
-    assert breach.sentence == "The red medium from e5 can't go onto the other player's blockade on d4."
-    assert breach.remedy == "Put the red medium back on e5."
-    assert breach.places == ("e5", "d4")
+    assert breach.sentence == "A red medium was put onto the other player's blockade on d4."
+    assert breach.remedy == "Put the red medium back where it came from."
+    assert breach.places == ("d4",)
     out = {"c3": "red medium"}
     assert GAME.table.explain(state, out) == ()
     with pytest.raises(IllegalTurnError) as error:
@@ -263,8 +263,8 @@ def test_a_small_may_be_hidden_as_far_away_as_both_dice_take_it():
     # The nearest yellow small that hides another is two steps from e4.
     change = {"e4": "yellow large", "c4": "red large", "c5": "red small"}
     breaches = GAME.table.explain(state_of(board, "warm", (1, 1)), change)
-    assert [breach.rule for breach in breaches] == ["rested-on-other-colour", "too-many-points"]
-    assert breaches[1].places == ("c4", "c5", "e4", "c2")
+    assert [breach.rule for breach in breaches] == ["rested-on-other-colour", "piece-gone"]
+    assert breaches[1].places == ("e4",)
 
 
 def test_a_piece_may_rest_on_black_only_if_black_is_larger():
@@ -385,10 +385,10 @@ def with_stacks(roll, stacks):
             "2,5",
             {**TOWERS, "a3": "RLM", "e5": "CL+RMMM"},
             {"a2": "red small", "a3": "black large"},
-            "too-many-points",
-            "The dice give 2 for red and 5 for yellow, but this takes at least 3 steps with red.",
-            "Take back at least 1 step with red.",
-            ("a4", "a3", "a2"),
+            "black-moved",
+            "The black piece on a2 was moved.",
+            "Put it back on its tower on a2.",
+            ("a2", "a3"),
         ),
         (
             "4,1",
@@ -439,7 +439,7 @@ def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, reme
         ("1,5", {**TOWERS, "c3": "CL+RS", "c4": "RL"}, {"a2": "red small", "c3": "clear large"},
          "1 for red and 5 for yellow", 2, ("c3", "a2")),
         ("1,1", {"c3": "CL+RS", "c4": "RL"}, {"c3": "clear large", "c4": "black large"},
-         "1 for red and 1 for yellow, or their sum of 2 for one colour", 3, ("e5", "c4", "c3")),
+         "1 for red and 1 for yellow, or their sum of 2 for one colour", 3, ("c4", "c3")),
     ],
 )  # fmt: skip
 def test_a_blockade_reached_with_too_many_steps_is_about_the_steps(roll, stacks, change, given, steps, places):
@@ -580,3 +580,49 @@ def test_a_large_that_was_moved_among_many_moves_is_named_with_where_it_stands()
     breaches = GAME.table.explain(with_stacks("2,2", {}), seen)
     assert (breaches[0].rule, breaches[0].places) == ("large-moved", ("d2", "c4"))
     assert all("c4 rests" not in breach.sentence for breach in breaches)
+
+
+FOE_TOWER = {"c1": "GLMS+KL", "b1": "GLM", "b2": "GLSS", "a5": "CL+GMMM"}
+OWN_TOWER = {"a2": "RLMS+KL", "a3": "RLM", "a4": "RLSS", "e5": "CL+RMMM"}
+
+
+@pytest.mark.parametrize(
+    ("roll", "stacks", "change", "start"),
+    [
+        ("1,5", FOE_TOWER, {"c1": "green small", "b1": "black large"}, "c1"),
+        ("1,5", OWN_TOWER, {"a2": "red small", "a3": "black large"}, "a2"),
+        ("4,5", OWN_TOWER, {"a2": "red small", "a3": "black large"}, "a2"),
+        ("6,2", {"c1": "GLMS+KL", "a5": "CL+GMMMM", "d2": "YLM", "e1": "CL+BMMMMM", "a1": "CL+YMMMM", "c3": "CL+YS",
+                 "b2": "GLSS", "d1": "GL"}, {"c1": "green small", "d2": "black large"}, "c1"),
+    ],
+)  # fmt: skip
+def test_a_moved_cap_goes_back_to_its_tower_whatever_small_could_have_moved_unseen(roll, stacks, change, start):
+    (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
+    (end,) = (place for place in change if place != start)
+    assert (breach.rule, breach.places) == ("black-moved", (start, end))
+    assert breach.remedy == f"Put it back on its tower on {start}."
+
+
+@pytest.mark.parametrize("below", ["YLMMS", "YLS"])
+def test_a_medium_on_a_small_is_told_as_one_whether_or_not_mediums_lie_below(below):
+    corner = "CL+YMM" if below == "YLMMS" else "CL+YMMMM"
+    state = with_stacks("4,2", {"c2": "YLM", "e2": below, "a1": corner, "e3": "YLSS"})
+    (breach,) = GAME.table.explain(state, {"c2": "yellow large", "e2": "yellow medium"})
+    assert breach.rule == "rested-on-smaller"
+    assert breach.sentence == "The yellow medium on e2 rests on a yellow small, which is smaller."
+    assert breach.remedy == "Move the yellow medium from e2 to where it may rest."
+    assert breach.places == ("e2",)
+
+
+def test_a_piece_of_the_opponent_from_a_square_that_hides_it_goes_back_where_it_came_from():
+    state = with_stacks("1,5", {"b2": "GLSS", "c1": "GL"})
+    (breach,) = GAME.table.explain(state, {"c3": "green small"})
+    assert breach.sentence == "Warm plays red and yellow, but a green small was put on c3."
+    assert (breach.remedy, breach.places) == ("Put the green small back where it came from.", ("c3",))
+
+
+def test_a_square_hides_only_as_many_moves_as_it_has_equal_pieces():
+    stacks = {"e5": "CL+RMM", "a2": "RLM", "a3": "RLM", "b4": "RLM", "a4": "RLSSSS", "e1": "CL+BMMMMM"}
+    seen = {"c3": "red medium", "c4": "red medium"}
+    breaches = GAME.table.explain(with_stacks("6,1", stacks), seen)
+    assert [(breach.rule, breach.places) for breach in breaches] == [("piece-added", ("c4",))]

@@ -128,7 +128,9 @@ def test_many_squares_and_separate_groups_are_described():
     (apart,) = GAME.table.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
     assert apart.sentence == "The squares that p1 drew are not joined: a1, b1 and e5."
     (large,) = GAME.table.explain(state, {f"p1.{column}{row}": "red" for column in "abcdef" for row in "12"})
-    assert large.sentence.startswith("The 12 squares on p1's a1, b1, c1, d1, e1, f1, a2, b2 and 4 more are no shape")
+    every = "p1's a1, b1, c1, d1, e1, f1, a2, b2, c2, d2, e2 and f2"
+    assert large.sentence.startswith(f"The 12 squares on {every} are no shape")
+    assert large.remedy.startswith(f"Wipe {every} clean.")
 
 
 @pytest.mark.parametrize("change", ["p9.a1=red", "p1.k1=red", "a1=red", "p1.a1=pink", "p1.=red"])

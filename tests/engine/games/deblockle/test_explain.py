@@ -12,6 +12,7 @@ from engine.values import EMPTY, Facing, Place
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES, positions
+from tests.engine.obeying import blocks_obeyed, start_obeyed
 
 # With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
 X = "x/north=star"
@@ -192,12 +193,16 @@ def test_following_the_remedies_gives_the_start():
     }
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(swapped)
-    moved = dict.fromkeys(START, EMPTY)
-    for breach in raised.value.breaches:
-        start, end = breach.places
-        assert breach.remedy == f"Move it from {start} to {end}."
-        moved[end] = swapped[start]
-    assert moved == START
+    assert start_obeyed(swapped, raised.value.breaches, "{} block, x up".format) == START
+
+
+def test_a_start_with_a_block_of_the_wrong_colour_is_first_cleared_of_it():
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up({**START, "e1": "teal block, x up"})
+    assert [breach.remedy for breach in raised.value.breaches] == [
+        "Take the teal block off e1.",
+        "Put a gold block on e1.",
+    ]
 
 
 def test_surplus_blocks_are_named():
@@ -619,3 +624,13 @@ def test_further_faults_have_their_sentence_remedy_and_places(text, change, sent
 def test_a_block_that_left_legally_is_not_called_wrong_because_of_another(change, rule):
     state = GAME.notation.parse_state(f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0")
     assert [breach.rule for breach in SIDE_FACES.explain(state, changed(state, change), {})] == [rule]
+
+
+def test_blocks_that_changed_places_are_taken_off_before_each_is_put_back():
+    state = GAME.notation.parse_state(DUEL) if isinstance(DUEL, str) else DUEL
+    looks = dict(GAME.table.appearance(state))
+    (one, first), (two, second) = [(place, look) for place, look in looks.items() if look != EMPTY][:2]
+    seen = {**looks, one: second, two: first}
+    breaches = GAME.table.explain(state, seen)
+    assert breaches[0].remedy.startswith(f"First take the blocks off {one} and {two}. Put the ")
+    assert blocks_obeyed(looks, seen, breaches) == looks

@@ -237,17 +237,23 @@ def test_each_misplaced_piece_of_a_start_is_told_where_it_belongs():
     start = GAME.table.appearance(GAME.rules.new())
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(GAME.table.appearance(GAME.rules.new({"start": "variant"})))
-    assert sorted(breach.remedy for breach in raised.value.breaches) == [
-        "Move it from b1 to b7.",
-        "Move it from b7 to b1.",
-        "Move it from f1 to f7.",
-        "Move it from f7 to f1.",
+    assert [breach.remedy for breach in raised.value.breaches] == [
+        "Take the other piece off b7 first, and move this one there from b1.",
+        "Put it on b1.",
+        "Take the other piece off f7 first, and move this one there from f1.",
+        "Put it on f1.",
+    ]
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up({**start, "e1": start["a7"]})
+    assert [breach.remedy for breach in raised.value.breaches] == [
+        "Take the white piece off e1.",
+        "Put a black piece on e1.",
     ]
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({**start, "a1": EMPTY, "a2": start["a1"], "b1": EMPTY})
     assert [breach.remedy for breach in raised.value.breaches] == [
-        "Put a black piece on b1.",
         "Move it from a2 to a1.",
+        "Put a black piece on b1.",
     ]
 
 

@@ -9,9 +9,10 @@ from engine.games.number_drop.explanation import breaches_of
 from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.rules import catalogue
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, SetUpDigit, Slide
-from engine.values import Announcement, Certainty
+from engine.values import Announcement, Certainty, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, OPTIONS, TILES, position
 from tests.engine.whole_games import scores_of
+from tests.present import present
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"
@@ -522,14 +523,70 @@ def test_every_digit_written_while_a_penalty_drops_is_named():
     assert GAME.table.explain(state, change)[0].sentence == "p2 wrote 1, 2, 2, 5 while a penalty drops."
 
 
-@pytest.mark.parametrize("text", [COMBINE, ROLL, SECOND])
-@pytest.mark.parametrize("typed", ["circle A", "letter a"])
-def test_a_letter_is_not_circled_later_than_its_combination(text, typed):
+EARNED = f"p1=555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2 p2=2...... {TILES}"
+"""Both boxes of A are filled, and its letter is open."""
+LETTERED_B = "5555.../1234...|loop:a1+b1+c1+d1|loop:a2+b2+c2+d2|letters:B"
+LATER = [
+    f"roll {EARNED}",
+    f"drop {EARNED} roll=1,3,4,5,T to=p1,p2",
+    f"drop {EARNED} roll=1,3,4,5,T to=p2",
+    f"penalty {EARNED.replace('p2=2......', f'p2={LETTERED_B}')} slot=B to=p1",
+    f"slide {EARNED.partition(' ')[0]} {TILES} roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 players=1",
+]
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_a_letter_may_be_announced_at_any_time_after_the_turn_that_filled_its_boxes(text):
+    state, said = GAME.notation.parse_state(text), Announcement("letter-a", "p1")
+    assert said in GAME.rules.announcements(state)
+    circled = GAME.rules.announce(state, said)
+    assert said not in GAME.rules.announcements(circled)
+    assert GAME.notation.format_state(circled) == GAME.notation.format_state(state).replace(
+        "loop:a1+b1+c1 ", "loop:a1+b1+c1|letters:A "
+    )
+    assert GAME.rules.players_to_move(circled) == GAME.rules.players_to_move(state)
+    assert GAME.table.appearance(circled) == GAME.table.appearance(state)
+    assert scores_of(GAME, circled) == scores_of(GAME, state)
+    for typed in ("circle A", "letter a"):
+        with pytest.raises(IllegalTurnError) as raised:
+            GAME.notation.parse_turn(state, typed, "p1")
+        assert raised.value.breaches[0].instead == "Announce it: p1:letter-a."
+
+
+def test_a_letter_announced_later_strikes_at_the_next_star_and_protects_its_player():
+    state = GAME.rules.announce(GAME.notation.parse_state(LATER[0]), Announcement("letter-a", "p1"))
+    struck = present(GAME.dice).rolled(state, Roll(("1", "3", "4", "*", "T")))
+    assert (struck.phase, GAME.rules.players_to_move(struck)) == (Phase.PENALTY, ("p2",))
+
+
+def test_a_letter_earned_before_is_announced_and_not_circled_with_another_combination():
+    text = f"drop p1=555333./1234567|loop:a1+b1+c1|loop:a2+b2+c2 p2=2...... {TILES} roll=1,3,4,5,T then=p1"
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.notation.parse_turn(GAME.notation.parse_state(text), typed, "p1")
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), "loop:d1+e1+f1+g1/A")
+    assert raised.value.breaches[0].instead == "Announce it: p1:letter-a."
+
+
+STRUCK = f"penalty {EARNED.replace('p2=2......', f'p2={LETTERED}')} slot=A to=p1"
+
+
+@pytest.mark.parametrize(
+    ("text", "letter", "sentence"),
+    [
+        (ROLL, "a", "p1 hasn't filled both boxes of 3, so the letter A stays open."),
+        (f"roll {EARNED}", "b", "p1 hasn't filled both boxes of 4, so the letter B stays open."),
+        (f"roll p1={LETTERED} p2=2...... {TILES}", "a", "p1 has circled the letter A already."),
+        (f"roll {EARNED.replace('p2=2......', f'p2={LETTERED}')} crossed_off=A", "a", "The letter A is crossed off."),
+        (STRUCK, "a", "The penalty of the letter A drops already."),
+        (f"roll {EARNED} p3=3...... players=3 gone=p1 first=p2", "a", "p1 has resigned, and the sheet is set aside."),
+    ],
+)
+def test_a_letter_that_is_not_open_is_refused_with_the_reason(text, letter, sentence):
+    state, said = GAME.notation.parse_state(text), Announcement(f"letter-{letter}", "p1")
+    assert said not in GAME.rules.announcements(state)
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.rules.announce(state, said)
     (breach,) = raised.value.breaches
-    assert breach.sentence == "p1 circles A without a combination."
-    assert breach.instead == "A letter is circled together with the combination that earns it, or never."
+    assert (breach.sentence, breach.instead) == (sentence, f"Leave the letter {letter.upper()}.")
 
 
 def test_whoever_typed_a_turn_is_not_told_to_erase_it():
@@ -572,13 +629,19 @@ def test_a_loop_round_digits_that_have_to_be_erased_has_no_breach_of_its_own():
     assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first"]
 
 
-def test_a_loop_is_judged_without_the_digits_that_have_to_be_erased():
+def test_a_loop_round_digits_that_have_to_be_erased_goes_with_them_whatever_its_size():
     state = GAME.notation.parse_state(COMBINE)
     written = {"p1.b2": "digit 5 circled", "p1.c2": "digit 5 circled", "p1.d2": "digit 5 circled"}
     assert [(breach.rule, breach.places) for breach in GAME.table.explain(state, written)] == [
         ("not-your-turn", ("p1.d2",)),
-        ("combination-size", ("p1.b2", "p1.c2")),
+        ("combination-of-digits", ("p1.b2", "p1.c2", "p1.d2")),
     ]
+    waiting = GAME.notation.parse_state(SECOND)
+    written = {f"p1.{square}1": f"digit {digit} circled" for square, digit in zip("abc", "123", strict=True)}
+    untimely, round_three = GAME.table.explain(waiting, written)
+    assert (untimely.rule, untimely.places) == ("not-your-turn", ("p1.b1", "p1.c1"))
+    assert round_three.sentence == "The loop of p1 goes round b1 and c1, not to be written now."
+    assert round_three.places == ("p1.a1", "p1.b1", "p1.c1")
 
 
 @given(OPTIONS)

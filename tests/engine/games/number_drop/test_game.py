@@ -719,6 +719,7 @@ class WholeGame(GameMachine):
         self.marks: Counter[Player] = Counter()
         self.loops: dict[Player, list[frozenset[str]]] = {player: [] for player in GAME.players}
         self.slides: Counter[str] = Counter()
+        self.letters: set[tuple[Player, str]] = set()
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: GAME.awaits_roll(self.state))
@@ -744,13 +745,29 @@ class WholeGame(GameMachine):
             assert all(now[place] == "cross" for place in turn.places)
         if isinstance(turn, Combination) and turn.squares:
             self.loops[turn.player].append(frozenset(turn.squares))
+            self.letters |= {(turn.player, letter) for letter in turn.letter or ""}
         if isinstance(turn, Slide):
             self.slides[turn.letter] += 1
 
     @rule(choice=st.integers(0, 100))
     @precondition(lambda self: len(self.history) > 25 and len(GAME.rules.announcements(self.state)) > 0)
     def announce(self, choice):
-        self.any_of(GAME.rules.announcements(self.state), choice)
+        said = self.any_of(GAME.rules.announcements(self.state), choice)
+        self.letters |= {(said.player, letter.upper()) for letter in said.kind.partition("letter-")[2]}
+
+    @invariant()
+    def letters_earned_before_and_still_open_may_be_circled(self):
+        expected = set()
+        for number, (player, sheet) in enumerate(zip(GAME.players, self.state.sheets, strict=False)):
+            marks = [[sheet.cells[GRID.index[name]] for name in loop] for loop in self.loops[player]]
+            equal = {len(digits) for digits in marks if len(set(digits)) == 1}
+            rising = {len(digits) for digits in marks if len(set(digits)) > 1}
+            for slot, letter in enumerate("ABCDE"):
+                closed = self.state.crossed_off >> slot & 1 or self.state.slot == slot or self.state.gone >> number & 1
+                if slot + 3 in equal & rising and not closed and (player, letter) not in self.letters:
+                    expected.add(Announcement(f"letter-{letter.lower()}", player))
+        said = {each for each in GAME.rules.announcements(self.state) if each.kind.startswith("letter-")}
+        assert said == (set() if self.state.to_move is None else expected)
 
     @invariant()
     def what_was_written_is_all_that_is_there(self):
