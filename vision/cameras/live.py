@@ -145,7 +145,9 @@ class Capture(Protocol):
     """An opened capture device, from OpenCV or elsewhere."""
 
     def read(self) -> Shot | None:
-        """Wait for the next picture; ``None`` when the device was disconnected."""
+        """Wait for the next picture; ``None`` when the device was disconnected. Raises CameraError with the reason, if
+        that is known.
+        """
         ...
 
     def lock(self, locked: bool) -> None:
@@ -283,7 +285,11 @@ class LiveCamera(Camera):
             if capture is not None and is_locked != self._locked:
                 is_locked = self._locked
                 capture.lock(is_locked)
-            shot = None if capture is None else capture.read()
+            shot, reason = None, Phrase("camera {name} went away; {remedy}", self.name, self._remedy)
+            try:
+                shot = None if capture is None else capture.read()
+            except CameraError as error:
+                reason = error.args[0]
             if shot is not None:
                 self._publish(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
                 sequence += 1
@@ -291,14 +297,7 @@ class LiveCamera(Camera):
             self._locked = is_locked = False
             if capture is not None:
                 capture.release()
-                self._publish(
-                    Phrase(
-                        "camera {name} went away; {remedy}; the referee tries every {retry_s} s",
-                        self.name,
-                        self._remedy,
-                        f"{self._retry_s:g}",
-                    )
-                )
+                self._publish(Phrase("{reason}; the referee tries every {retry_s} s", reason, f"{self._retry_s:g}"))
             if self._stop.wait(self._retry_s):
                 return
             capture = self._reopen()
