@@ -130,17 +130,20 @@ class RtspFilm:
         except OSError as error:
             raise CameraError("camera {name} can't be opened: {error}", name, error) from error
         limits = {"open_ms": round(open_s * 1000), "read_ms": round(read_s * 1000)}
-        is_started = self._process.reply(_START_S) is not None
-        asked = {"do": "open", "address": address.geturl(), **limits}
-        reply = self._process.request(asked, open_s + _SPARE_S) if is_started else None
-        if reply is None or not reply["opened"]:
-            self.release()
+        with contextlib.ExitStack() as undo:
+            # Also when Ctrl-C ends the waiting.
+            undo.callback(self.release)
+            is_started = self._process.reply(_START_S) is not None
+            asked = {"do": "open", "address": address.geturl(), **limits}
+            reply = self._process.request(asked, open_s + _SPARE_S) if is_started else None
             self._raise_if_too_large()
-            raise CameraError(
-                "camera {name} answers, but sends no film; are the path, the user and the password in its address "
-                "right?",
-                name,
-            )
+            if reply is None or not reply["opened"]:
+                raise CameraError(
+                    "camera {name} answers, but sends no film; are the path, the user and the password in its address "
+                    "right?",
+                    name,
+                )
+            undo.pop_all()
 
     def read(self) -> Shot | None:
         """Wait for the next picture; ``None`` when none comes. Raises CameraError if it takes too much memory."""
@@ -155,7 +158,7 @@ class RtspFilm:
 
     def release(self) -> None:
         """End the process."""
-        self._process.release(stop_s=0.0)
+        self._process.release()
 
     def _raise_if_too_large(self, is_too_large: bool = False) -> None:
         if is_too_large or self._process.is_too_large:

@@ -97,14 +97,14 @@ class CameraProcess:
             return 0
         return resident_pages * mmap.PAGESIZE
 
-    def release(self, stop_s: float = _STOP_S) -> None:
-        """End the process; it is killed if it goes on for ``stop_s``, in seconds."""
+    def release(self) -> None:
+        """End the process; it is killed if it goes on for long."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
         try:
-            self._process.wait(stop_s)
+            self._process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

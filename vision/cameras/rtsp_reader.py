@@ -8,7 +8,9 @@ import argparse
 import json
 import mmap
 import os
+import queue
 import sys
+import threading
 from typing import Any
 
 
@@ -16,6 +18,13 @@ def reply(**fields: Any) -> None:
     """Send a reply to the other process."""
     sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
+
+
+def listen(requests: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Take requests; end this process at once when the other one has ended, or wants no more."""
+    for line in sys.stdin:
+        requests.put(json.loads(line))
+    os._exit(0)
 
 
 def main() -> None:
@@ -30,9 +39,11 @@ def main() -> None:
     memory = mmap.mmap(arguments.memory, arguments.bytes)
     pixels = np.frombuffer(memory, dtype=np.uint8)
     capture = cv2.VideoCapture()
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=listen, args=(requests,), daemon=True).start()
     reply(ready=True)
-    for line in sys.stdin:
-        request = json.loads(line)
+    while True:
+        request = requests.get()
         if request["do"] == "open":
             limits = (
                 cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
@@ -50,8 +61,6 @@ def main() -> None:
         else:
             pixels[: image.nbytes] = image.reshape(-1)
             reply(height=image.shape[0], width=image.shape[1])
-    # FFmpeg may still be at work in threads of its own.
-    os._exit(0)
 
 
 if __name__ == "__main__":
