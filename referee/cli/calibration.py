@@ -17,6 +17,7 @@ from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.errors import PrintError
 from referee.settings.conversions import table_options
+from referee.settings.sources import password_trouble
 from vision.errors import CameraError, EndOfFramesError, FrameError
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | Non
     """
     from vision.cameras.files import VIDEO_SUFFIXES, image_paths
 
+    for source in sources:
+        if trouble := password_trouble(source):
+            raise click.BadParameter(cli.spoken(trouble))
     given = [Path(source.removeprefix("images:")) for source in sources]
     missing = [source for source, path in zip(sources, given, strict=True) if not path.exists()]
     if missing or any(path.is_char_device() or path.suffix.lower() in VIDEO_SUFFIXES for path in given):

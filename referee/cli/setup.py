@@ -52,7 +52,7 @@ _KEYS_IN_FULL = Phrase(
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", required=False)
-@click.option("--camera", help="The camera; without it you are asked.")
+@click.option("--camera", callback=cli.camera_without_password, help="The camera; without it you are asked.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),

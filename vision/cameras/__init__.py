@@ -12,7 +12,7 @@ from pathlib import Path
 from common.phrases import Phrase, joined
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, pi_camera, usb_camera
-from vision.cameras.network import ADDRESS_PATTERN, IN_A_FILE, network_camera, shown_address, with_address
+from vision.cameras.network import ADDRESS_PATTERN, IN_A_FILE, has_password, network_camera, shown_address, with_address
 from vision.cameras.phone import SPEC, PhoneCamera
 from vision.errors import CameraError
 from vision.frame import Camera, Clock, Wait, Waiting
@@ -26,11 +26,13 @@ __all__ = [
     "PhoneCamera",
     "VideoFile",
     "Waiting",
+    "has_password",
     "image_paths",
     "is_live",
     "open_camera",
     "shown_source",
     "source_path",
+    "with_address",
 ]
 
 _SPECS = (

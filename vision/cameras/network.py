@@ -4,7 +4,7 @@ import contextlib
 import re
 import sys
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from common.phrases import Phrase
 from common.whole_files import read_text
@@ -60,6 +60,18 @@ def has_password(address: str) -> bool:
     (True, False)
     """
     return ADDRESS_PATTERN.fullmatch(address.strip()) is not None and _SECRET.match(address.strip()) is not None
+
+
+def with_user(address: str, user: str, password: str) -> str:
+    """Return an address with a user and a password before its host, in the place of others; as it is without them.
+
+    >>> with_user("http://10.0.0.7/video", "me", "a@b")
+    'http://me:a%40b@10.0.0.7/video'
+    """
+    if not (user or password):
+        return address
+    before = f"{quote(user, safe='')}:{quote(password, safe='')}@"
+    return re.sub(r"^(\w+://)(?:[^/?#]*@)?", lambda scheme: scheme[1] + before, address)
 
 
 def with_address(spec: str) -> str:

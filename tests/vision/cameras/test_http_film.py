@@ -5,7 +5,6 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,66 +14,24 @@ import pytest
 
 from referee.web.certificate import load_or_make_certificate
 from tests.guard import GUARD_S
+from tests.vision.cameras.answering import Answer, AnsweringCamera, jpeg
 from vision.cameras import open_camera
 from vision.cameras.http_film import MOST_PICTURE_BYTES
 from vision.errors import CameraError
 from vision.frame import Image
-
-
-def jpeg(grey: int, size: tuple[int, int] = (64, 48)) -> bytes:
-    return cv2.imencode(".jpg", np.full((size[1], size[0], 3), grey, np.uint8))[1].tobytes()
-
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=part\r\n\r\n"
 PART = b"Content-Type: image/jpeg\r\n\r\n"
 ONE = jpeg(100)
 NOISE = cv2.imencode(".jpg", np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8))[1].tobytes()
 
-Answer = Callable[[socket.socket, bytes], None]
-
-
-class Camera:
-    """A camera that gives each connection an ``answer`` to what it asked."""
-
-    def __init__(self, answer: Answer, context: ssl.SSLContext | None = None) -> None:
-        self._answer, self._context = answer, context
-        self.asked: list[bytes] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._listening.getsockname()[1])
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listening.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listening.accept()
-                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
-
-    def _talk(self, connection: socket.socket) -> None:
-        with suppress(OSError):
-            if self._context is not None:
-                connection = self._context.wrap_socket(connection, server_side=True)
-            with connection:
-                asked = b""
-                while b"\r\n\r\n" not in asked:
-                    if not (more := connection.recv(4096)):
-                        return
-                    asked += more
-                self.asked.append(asked)
-                self._answer(connection, asked)
-
 
 @pytest.fixture
-def camera(request: pytest.FixtureRequest) -> Iterator[Callable[..., Camera]]:
-    opened: list[Camera] = []
+def camera(request: pytest.FixtureRequest) -> Iterator[Callable[..., AnsweringCamera]]:
+    opened: list[AnsweringCamera] = []
 
-    def make(answer: Answer, context: ssl.SSLContext | None = None) -> Camera:
-        opened.append(Camera(answer, context))
+    def make(answer: Answer, context: ssl.SSLContext | None = None) -> AnsweringCamera:
+        opened.append(AnsweringCamera(answer, context))
         return opened[-1]
 
     yield make
@@ -99,7 +56,7 @@ def sends(*parts: bytes, again: bytes = b"") -> Answer:
     return answer
 
 
-def address_of(camera: Camera, scheme: str = "http", path: str = "/video", user: str = "") -> str:
+def address_of(camera: AnsweringCamera, scheme: str = "http", path: str = "/video", user: str = "") -> str:
     return f"{scheme}://{user}127.0.0.1:{camera.port}{path}"
 
 
@@ -156,27 +113,29 @@ FILMS = {
 
 
 @pytest.mark.parametrize("kind", FILMS)
-def test_the_films_that_cameras_send_are_seen(camera: Callable[..., Camera], kind: str) -> None:
+def test_the_films_that_cameras_send_are_seen(camera: Callable[..., AnsweringCamera], kind: str) -> None:
     for picture in pictures_of(address_of(camera(FILMS[kind]))):
         assert picture.shape == (48, 64, 3)
         assert picture.mean() == pytest.approx(100, abs=3)
 
 
-def test_pictures_keep_their_shape_where_it_changes(camera: Callable[..., Camera]) -> None:
+def test_pictures_keep_their_shape_where_it_changes(camera: Callable[..., AnsweringCamera]) -> None:
     film = sends(HEAD, again=b"--part\r\n" + PART + ONE + b"--part\r\n" + PART + jpeg(100, (48, 64)))
     shapes = {picture.shape[:2] for picture in pictures_of(address_of(camera(film)), 40)}
     assert shapes == {(48, 64), (64, 48)}
 
 
 @pytest.mark.parametrize("length", [b"", b"Content-Length: %d\r\n" % len(ONE)])
-def test_the_address_of_a_single_picture_is_asked_again_and_again(camera: Callable[..., Camera], length: bytes) -> None:
+def test_the_address_of_a_single_picture_is_asked_again_and_again(
+    camera: Callable[..., AnsweringCamera], length: bytes
+) -> None:
     there = camera(sends(b"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\n" + length + b"\r\n" + ONE))
     assert len(pictures_of(address_of(there, path="/shot.jpg"), 3)) == 3
     assert len(there.asked) >= 3
 
 
 def test_a_proxy_of_the_environment_is_not_asked(
-    camera: Callable[..., Camera], monkeypatch: pytest.MonkeyPatch
+    camera: Callable[..., AnsweringCamera], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
@@ -213,7 +172,7 @@ def knows_digest(asked: bytes) -> bool:
     return given["response"] == hashlib.md5(wanted.encode()).hexdigest()
 
 
-def test_user_and_password_are_told_as_the_camera_wants_them(camera: Callable[..., Camera]) -> None:
+def test_user_and_password_are_told_as_the_camera_wants_them(camera: Callable[..., AnsweringCamera]) -> None:
     user = "me:s%20e%40c%2Fret@"
     basic = camera(wants('Basic realm="hall"', lambda asked: b"Authorization: Basic bWU6cyBlQGMvcmV0\r\n" in asked))
     digest = camera(wants('Digest realm="hall", nonce="n0nce", qop="auth", algorithm=MD5', knows_digest))
@@ -266,7 +225,7 @@ def only_waits(connection: socket.socket, _: bytes) -> None:
     ],
 )
 def test_the_cause_that_is_told_is_the_true_one(
-    camera: Callable[..., Camera], answer: Answer, says: str, monkeypatch: pytest.MonkeyPatch
+    camera: Callable[..., AnsweringCamera], answer: Answer, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vision.cameras.network.OPEN_S", 20.0 if answer is endless else 0.5)
     said = refusal_of(address_of(camera(answer), user="me:s3cret@", path="/video?pwd=s3cret"))
@@ -274,14 +233,14 @@ def test_the_cause_that_is_told_is_the_true_one(
     assert "s3cret" not in said
 
 
-def test_a_redirect_within_the_same_host_is_followed(camera: Callable[..., Camera]) -> None:
+def test_a_redirect_within_the_same_host_is_followed(camera: Callable[..., AnsweringCamera]) -> None:
     film = camera(FILMS["usual"])
     leads = camera(sends(answer_of("302 Found", f"Location: http://127.0.0.1:{film.port}/elsewhere")))
     assert pictures_of(address_of(leads))
     assert film.asked[0].startswith(b"GET /elsewhere HTTP/1.1\r\n")
 
 
-def test_a_picture_without_an_end_takes_little_memory(camera: Callable[..., Camera]) -> None:
+def test_a_picture_without_an_end_takes_little_memory(camera: Callable[..., AnsweringCamera]) -> None:
     sent = [0]
 
     def counts(connection: socket.socket, _: bytes) -> None:
@@ -308,7 +267,7 @@ def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, str]:
 
 
 def test_a_password_is_not_sent_to_a_certificate_that_nobody_vouches_for(
-    camera: Callable[..., Camera], certificate: tuple[ssl.SSLContext, str]
+    camera: Callable[..., AnsweringCamera], certificate: tuple[ssl.SSLContext, str]
 ) -> None:
     context, fingerprint = certificate
     there = camera(FILMS["usual"], context)
@@ -324,7 +283,7 @@ def test_a_password_is_not_sent_to_a_certificate_that_nobody_vouches_for(
 
 
 def test_a_certificate_that_the_address_names_is_believed_and_no_other(
-    camera: Callable[..., Camera], certificate: tuple[ssl.SSLContext, str]
+    camera: Callable[..., AnsweringCamera], certificate: tuple[ssl.SSLContext, str]
 ) -> None:
     context, fingerprint = certificate
     there = camera(FILMS["usual"], context)
