@@ -133,9 +133,9 @@ def test_a_cameras_password_is_hidden_and_refused_on_the_command_line(run: Run, 
         assert said.exit_code in (2, 3)
         assert "give address:FILE" in said.output
         assert "s3cret" not in said.output
-    said = run("setup", "deblockle", input=f"{address}\nq\n").output
-    assert "camera http://127.0.0.1:9 cannot be reached" in said
-    assert "s3cret" not in said.replace(address, "")
+    asked = run("setup", "deblockle", input=f"{address}\nq\n").output
+    assert "camera http://127.0.0.1:9 cannot be reached" in asked
+    assert "s3cret" not in asked.replace(address, "")
     assert (tmp_path / "camera-address").stat().st_mode & 0o777 == 0o600
 
 
