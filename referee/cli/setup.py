@@ -357,7 +357,7 @@ def _serve_until(
     ):
         click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
         if opened.codes and cli.output().is_terminal:
-            cli.output().print(Text.from_ansi(opened.qr()))
+            cli.output().print(Text.from_ansi(opened.qr(films=setting_up.may_film)))
             here = f"{opened.address}pair#code={opened.codes[Role.OWN]}"
             click.echo(cli.spoken(Phrase("Scan it with a phone, or open {address} here.", here)))
         click.echo(cli.spoken(Phrase("Ctrl-C stops it. Type the same command again to continue.")))

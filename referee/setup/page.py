@@ -201,6 +201,13 @@ class SetUpPage:
         return self._running.table.game.name
 
     @property
+    def may_film(self) -> bool:
+        """Whether the phone that opens the page will be the camera, as far as can be told: no other one is there."""
+        run, there = self._run, [each for each in self._environment.cameras() if each.source != SPEC]
+        chosen = self._camera if run is None else run.table.values.get("camera.source")
+        return self.phone is not None and (chosen == SPEC or not (chosen or there))
+
+    @property
     def is_over(self) -> bool:
         """Whether every step is done."""
         with self._lock:

@@ -1,6 +1,7 @@
 """The set-up on the page: access, answers, photos, questions and going back, with several phones."""
 
 import errno
+import io
 import re
 import socket
 import threading
@@ -47,7 +48,8 @@ from referee.setup.table_setup import (
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.guard import MOST_PHOTO_BYTES, Guarded
-from referee.web.server import key_path
+from referee.web.server import OpenPage, key_path
+from referee.web.views import qr_to_pair
 from tests.referee.web.page_table import CAMERA_CODE, CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
 from tests.vision.cameras.answering import AnsweringCamera, jpeg
@@ -236,6 +238,25 @@ def test_another_address_in_the_same_file_is_another_camera(tmp_path: Path, film
             camera.look(spec)
     assert any(b"GET /one " in asked for asked in filming.asked)
     assert filming.asked[-1].startswith(b"GET /two ")
+
+
+@pytest.mark.parametrize(
+    ("plugged_in", "chosen", "may_film"),
+    [((), None, True), (("0",), None, False), (("0",), "phone", True), ((), "pi", False)],
+)
+def test_the_phone_is_led_to_the_encrypted_page_if_it_may_become_the_camera(
+    tmp_path: Path, plugged_in: Sequence[str], chosen: str | None, may_film: bool
+) -> None:
+    found = [FoundCamera(each, "HD Webcam", each) for each in (*plugged_in, "phone")]
+    port = PhonePort(PhoneCamera(time.monotonic))
+    kept = None if chosen is None else Progress(tmp_path, "deblockle", [], {"camera.source": chosen})
+    assert page_in(tmp_path, kept, phone=port, cameras=lambda: found).may_film is may_film
+    assert not page_in(tmp_path, kept, cameras=lambda: found).may_film
+    page = OpenPage("http://tablepi:8000/", {Role.OWN: "12345678"}, "https://tablepi:8443/")
+    led_to = "https://tablepi:8443/" if may_film else "http://tablepi:8000/"
+    drawn = io.StringIO()
+    qr_to_pair(led_to, "12345678").terminal(drawn, compact=True)
+    assert page.qr(films=may_film) == drawn.getvalue()
 
 
 def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path: Path, camera: str) -> None:
