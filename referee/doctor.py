@@ -244,7 +244,7 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
             yield Finding.note(
                 "camera",
                 Phrase("others on this machine may read its password in {file}", file),
-                Phrase("chmod 600 {file}", file),
+                f"chmod 600 {file}",
             )
         return
     if ID_PATTERN.fullmatch(spec):

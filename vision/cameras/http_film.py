@@ -37,6 +37,8 @@ MOST_PIXELS = 25_000_000
 _CHUNK_BYTES = 1 << 16
 _MOST_REQUESTS = 5
 """How often one picture or film is asked for: redirects, and what the camera wants to know of the password."""
+_LONGEST_KIND = 60
+"""The most characters of what a camera calls its answer."""
 _SNAPSHOT_S = 0.2
 """Least time, in seconds, between two single pictures. Shorter: a smoother film, more work for camera and network."""
 _PIN = re.compile(r"sha256=(?P<fingerprint>[0-9a-f:]+)", re.IGNORECASE)
@@ -104,10 +106,9 @@ class HttpFilm:
         if self._first is None:
             self.release()
             raise CameraError(
-                "camera {name} answers, but sends no picture (JPEG) within {open_s} s; it sends {kind}. Is the path in "
-                "its address right?",
+                "camera {name} answers, but sends no whole picture (JPEG); it sends {kind}. Is the path in its address "
+                "right?",
                 name,
-                f"{open_s:g}",
                 self._kind,
             )
 
@@ -203,7 +204,7 @@ class HttpFilm:
         for _ in range(_MOST_REQUESTS):
             status, headers = self._request(address, authorization, deadline_s)
             if status in _OK:
-                self._kind = str(headers.get("Content-Type", Phrase("nothing that has a name")))
+                self._kind = headers.get_content_type()[:_LONGEST_KIND] if headers else Phrase("something unnamed")
                 return
             if status in _REDIRECTS:
                 address = self._led_to(address, headers.get("Location", ""))
@@ -214,6 +215,8 @@ class HttpFilm:
                 if not authorization:
                     break
         meaning = _MEANINGS.get(status)
+        if status == _UNAUTHORIZED and not authorization:
+            meaning = Phrase("it wants a user and a password")
         said = str(status) if meaning is None else Phrase("{status}: {meaning}", status, meaning)
         raise CameraError("camera {name} sends no film ({said})", self._name, said)
 

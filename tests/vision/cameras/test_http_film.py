@@ -208,11 +208,14 @@ def only_waits(connection: socket.socket, _: bytes) -> None:
     ("answer", "says"),
     [
         (sends(answer_of("404 Not Found")), "sends no film (404: it knows no such path)"),
-        (sends(answer_of("401 Unauthorized", 'WWW-Authenticate: Basic realm="\x1b]0;x"')), "(401: it wants another"),
+        (
+            sends(answer_of("401 Unauthorized", 'WWW-Authenticate: Basic realm="\x1b]0;x"')),
+            "(401: it wants another user or password)",
+        ),
         (sends(answer_of("418 Teapot")), "sends no film (418)"),
         (
             sends(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>"),
-            "no picture (JPEG) within 0.5 s; it sends",
+            "no whole picture (JPEG); it sends text/html.",
         ),
         (sends(HEAD, again=b"--part\r\n" + PART + claims(65500, 65500)), "65500 x 65500 pixels; 25 million are the"),
         (endless, "sends a picture without an end: more than 16 MiB"),
