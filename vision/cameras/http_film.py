@@ -73,6 +73,55 @@ class _TimedBytes(io.RawIOBase):
         return self._connection.recv_into(into)
 
 
+class JpegStream:
+    """Finds whole JPEGs in bytes that come piece by piece, whatever stands between them."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._at = 0
+        """Where the next marker is looked for, once the data begins with a picture."""
+
+    def add(self, more: bytes) -> None:
+        """Add what came."""
+        self._data += more
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much is kept of a picture that isn't whole yet."""
+        return len(self._data)
+
+    def take(self) -> bytes | None:
+        """Return the next whole picture; ``None`` if there is none yet."""
+        data = self._data
+        if not data.startswith(_JPEG_START):
+            start = data.find(_JPEG_START)
+            del data[: start if start >= 0 else max(len(data) - 1, 0)]
+            self._at = 0
+            if start < 0:
+                return None
+        self._at = max(self._at, len(_JPEG_START))
+        while (marker := _MARKER.search(data, self._at)) is not None:
+            begins, ends = marker.span()
+            kind = data[ends - 1]
+            if kind == _END:
+                picture = bytes(data[:ends])
+                del data[:ends]
+                self._at = 0
+                return picture
+            if kind == _START:
+                # The picture before has no end.
+                del data[:begins]
+                self._at = len(_JPEG_START)
+            elif ends + 2 > len(data):
+                self._at = begins
+                return None
+            else:
+                # A segment may hold a whole small picture.
+                self._at = ends + int.from_bytes(data[ends : ends + 2])
+        self._at = max(self._at, len(data) - 1)
+        return None
+
+
 @dataclass(frozen=True)
 class _Received:
     """The part of a socket that ``http.client`` uses for an answer."""
@@ -136,7 +185,7 @@ class HttpFilm:
             except (OSError, http.client.HTTPException):
                 picture = None
                 self._pictures = 0
-            if picture is None and self._pictures == 1:
+            if picture is None and self._pictures == 1 and time.monotonic() + _SNAPSHOT_S < deadline_s:
                 time.sleep(max(0.0, self._asked_s + _SNAPSHOT_S - time.monotonic()))
                 self._ask(min(deadline_s, time.monotonic() + self._open_s))
                 continue
@@ -152,8 +201,8 @@ class HttpFilm:
 
     def _picture(self) -> bytes | None:
         """Return the next whole picture; ``None`` at the end of the answer. Raises OSError and HTTPException."""
-        while (end := self._end_of_picture()) is None:
-            if len(self._received) > MOST_PICTURE_BYTES:
+        while (picture := self._stream.take()) is None:
+            if self._stream.waiting_bytes > MOST_PICTURE_BYTES:
                 raise CameraError(
                     "camera {name} sends a picture without an end: more than {most_mib} MiB",
                     self._name,
@@ -162,43 +211,13 @@ class HttpFilm:
             more = self._body.read1(_CHUNK_BYTES)
             if not more:
                 return None
-            self._received += more
-        picture = bytes(self._received[:end])
-        del self._received[:end]
+            self._stream.add(more)
         self._pictures += 1
         return picture
 
-    def _end_of_picture(self) -> int | None:
-        """Return where the picture ends that begins what was received; ``None`` if it isn't whole yet."""
-        data = self._received
-        if not data.startswith(_JPEG_START):
-            start = data.find(_JPEG_START)
-            del data[: start if start >= 0 else max(len(data) - 1, 0)]
-            self._at = len(_JPEG_START)
-            if start < 0:
-                return None
-        while (marker := _MARKER.search(data, self._at)) is not None:
-            begins, ends = marker.span()
-            kind = data[ends - 1]
-            if kind == _END:
-                self._at = len(_JPEG_START)
-                return ends
-            if kind == _START:
-                # The picture before has no end.
-                del data[:begins]
-                self._at = len(_JPEG_START)
-            elif ends + 2 > len(data):
-                self._at = begins
-                return None
-            else:
-                # A segment may hold a whole small picture.
-                self._at = ends + int.from_bytes(data[ends : ends + 2])
-        self._at = max(self._at, len(data) - 1)
-        return None
-
     def _ask(self, deadline_s: float) -> None:
         """Ask for the film; raises CameraError with the reason if it isn't given."""
-        self._received, self._at, self._pictures = bytearray(), len(_JPEG_START), 0
+        self._stream, self._pictures = JpegStream(), 0
         self._asked_s = time.monotonic()
         address, authorization = self._address, ""
         for _ in range(_MOST_REQUESTS):

@@ -6,17 +6,21 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from referee.web.certificate import load_or_make_certificate
+from tests.effort import cases
 from tests.guard import GUARD_S
 from tests.vision.cameras.answering import Answer, AnsweringCamera, jpeg
 from vision.cameras import open_camera
-from vision.cameras.http_film import MOST_PICTURE_BYTES
+from vision.cameras.http_film import MOST_PICTURE_BYTES, JpegStream
 from vision.errors import CameraError
 from vision.frame import Image
 
@@ -119,6 +123,36 @@ def test_the_films_that_cameras_send_are_seen(camera: Callable[..., AnsweringCam
         assert picture.mean() == pytest.approx(100, abs=3)
 
 
+@settings(max_examples=cases(100))
+@given(
+    st.lists(st.tuples(st.binary(max_size=60), st.sampled_from([ONE, NOISE, with_thumbnail(ONE)])), max_size=5),
+    st.lists(st.integers(1, 4000), min_size=1, max_size=20),
+)
+def test_pictures_are_found_however_they_arrive(parts: list[tuple[bytes, bytes]], sizes: list[int]) -> None:
+    sent = b"".join(junk.replace(b"\xff", b"") + picture for junk, picture in parts)
+    stream, found, at = JpegStream(), list[bytes](), 0
+    for size in cycle(sizes):
+        if at >= len(sent):
+            break
+        stream.add(sent[at : at + size])
+        at += size
+        while (picture := stream.take()) is not None:
+            found.append(picture)
+    assert found == [picture for _, picture in parts]
+    assert stream.waiting_bytes <= 1
+
+
+@settings(max_examples=cases(100))
+@given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([b"\xff", b"\xff\xd8", b"\xff\xd9", b"\xff\xe1"]))))
+def test_whatever_else_arrives_gives_no_picture_without_both_its_ends(pieces: list[bytes]) -> None:
+    stream = JpegStream()
+    for piece in pieces:
+        stream.add(piece)
+        while (picture := stream.take()) is not None:
+            assert (picture[:2], picture[-2:]) == (b"\xff\xd8", b"\xff\xd9")
+    assert stream.waiting_bytes <= sum(map(len, pieces))
+
+
 def test_pictures_keep_their_shape_where_it_changes(camera: Callable[..., AnsweringCamera]) -> None:
     film = sends(HEAD, again=b"--part\r\n" + PART + ONE + b"--part\r\n" + PART + jpeg(100, (48, 64)))
     shapes = {picture.shape[:2] for picture in pictures_of(address_of(camera(film)), 40)}
@@ -218,6 +252,7 @@ def only_waits(connection: socket.socket, _: bytes) -> None:
             "no whole picture (JPEG); it sends text/html.",
         ),
         (sends(HEAD, again=b"--part\r\n" + PART + claims(65500, 65500)), "65500 x 65500 pixels; 25 million are the"),
+        (sends(b"HTTP/1.1 200 OK\r\n\r\n" + claims(65500, 65500)), "65500 x 65500 pixels; 25 million are the most"),
         (endless, "sends a picture without an end: more than 16 MiB"),
         (slow, "does not answer within 0.5 s"),
         (only_waits, "does not answer within 0.5 s"),
