@@ -33,12 +33,12 @@ from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options
 from referee.settings.kept_cameras import kept_cameras
 from referee.settings.settings import MqttSection, Settings
-from referee.settings.sources import Source
+from referee.settings.sources import Source, source_of
 from referee.settings.table_layout import is_kit, layout_for_camera, with_rules
 from referee.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
-from vision.cameras import shown_source
+from vision.cameras import has_password, shown_source, source_path, with_address
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras, usual_mains_hz
 from vision.cameras.network import ADDRESS_PATTERN
 from vision.cameras.phone import SPEC
@@ -229,8 +229,22 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
         else:
             yield Finding.ok("camera", "a phone that opens the page")
         return
-    if ADDRESS_PATTERN.fullmatch(spec):
-        yield Finding.ok("camera", Phrase("{address}: a camera in the network", shown_source(spec)))
+    try:
+        address = with_address(spec)
+    except CameraError as error:
+        yield Finding.fault("camera", str(error), "set source under [camera]")
+        return
+    if ADDRESS_PATTERN.fullmatch(address):
+        yield Finding.ok("camera", Phrase("{address}: a camera in the network", shown_source(address)))
+        source = source_of("camera.source", configuration.sources)
+        file = configuration.file if source.kind == "file" else None
+        file = source_path(spec) or (file if has_password(address) else None)
+        if file is not None and file.stat().st_mode & _OTHERS_MAY_READ:
+            yield Finding.note(
+                "camera",
+                Phrase("others on this machine may read its password in {file}", file),
+                f"chmod 600 {file}",
+            )
         return
     if ID_PATTERN.fullmatch(spec):
         try:
@@ -358,6 +372,7 @@ def _measured(settings: Settings) -> Iterator[Finding]:
             yield Finding.note(_LENS, joined((message, *one.reasons), "; "), remedy)
 
 
+_OTHERS_MAY_READ = 0o044
 _LENS = Phrase("lens")
 
 

@@ -448,6 +448,15 @@ class SettingOption(click.Option):
 setting_option = partial(click.option, cls=SettingOption)
 
 
+def camera_without_password(context: click.Context, parameter: click.Parameter, spec: str | None) -> str | None:
+    """Take a camera from the command line; raises BadParameter for an address with a password."""
+    from referee.settings.sources import password_trouble
+
+    if spec is not None and (trouble := password_trouble(spec)):
+        raise click.BadParameter(spoken(trouble), context, parameter)
+    return spec
+
+
 def given_settings(context: click.Context) -> dict[str, Any]:
     """Return the values of the running command's options that override settings; ``None`` for those not given."""
     options = (option for option in context.command.params if isinstance(option, SettingOption))

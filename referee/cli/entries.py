@@ -247,7 +247,11 @@ def turn_command(
 @click.command(cls=ExampleCommand)
 @click.argument("faces", metavar="[FACES]", nargs=-1)
 @click.option(
-    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
+    "--camera",
+    "source",
+    metavar="CAMERA",
+    callback=cli.camera_without_password,
+    help="Wait until the dice that this camera sees rest, and read them.",
 )
 @cli.by_option
 @cli.journal_option

@@ -43,6 +43,10 @@ _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"
 _LOCK_FILE = "setup.lock"
+_WARNS = Phrase(
+    "The phone warns once, because the referee made its certificate itself: tap Advanced, then Proceed (Android), or "
+    "Show Details, then visit this website (iPhone)."
+)
 _KEY_LETTERS = frozenset("bsq?")
 _KEYS = Phrase("b: back, s: skip, q: stop for now, ?: help")
 _KEYS_IN_FULL = Phrase(
@@ -52,7 +56,7 @@ _KEYS_IN_FULL = Phrase(
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", required=False)
-@click.option("--camera", help="The camera; without it you are asked.")
+@click.option("--camera", callback=cli.camera_without_password, help="The camera; without it you are asked.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
@@ -357,7 +361,9 @@ def _serve_until(
     ):
         click.echo(cli.spoken(opened.words_on(cli.output(), folder / _CODES_FILE)))
         if opened.codes and cli.output().is_terminal:
-            cli.output().print(Text.from_ansi(opened.qr()))
+            cli.output().print(Text.from_ansi(opened.qr(films=setting_up.may_film)))
+            if setting_up.may_film and opened.encrypted:
+                click.echo(cli.spoken(_WARNS))
             here = f"{opened.address}pair#code={opened.codes[Role.OWN]}"
             click.echo(cli.spoken(Phrase("Scan it with a phone, or open {address} here.", here)))
         click.echo(cli.spoken(Phrase("Ctrl-C stops it. Type the same command again to continue.")))

@@ -58,7 +58,8 @@ from referee.commands.values import Sentence
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
 PREFIX = "referee"
-_WEB_ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
+_WEB_ADDRESS = re.compile(r"https?://(?=[!-~]{1,2000}$)[^/?#@\\]+([/?#].*)?")
+"""An address without a user, which would stand before the host and look like one."""
 LARGEST_NUMBER = 2**63 - 1
 """The largest number of an event: the largest integer that a database stores."""
 
@@ -177,7 +178,7 @@ class ShownClock(_Spoken):
 
 
 def _web_address(address: str | None) -> str | None:
-    """Return an address that a link may lead to, ``None`` for one of another kind, such as a script."""
+    """Return an address that a link may lead to, ``None`` for one of another kind, such as a script, or with a user."""
     return address if address is not None and _WEB_ADDRESS.fullmatch(address) else None
 
 

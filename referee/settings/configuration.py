@@ -33,6 +33,7 @@ from referee.settings.sources import (
     expanded,
     fault_of,
     find_file,
+    password_trouble,
     read_environment,
     read_file,
     source_of,
@@ -346,6 +347,9 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
             as_toml(settings.page.address),
         )
         yield joined((source, said), ": ")
+    camera = source_of("camera.source", sources)
+    if camera.kind == "flag" and (trouble := password_trouble(settings.camera.source)):
+        yield joined((camera, trouble), ": ")
     yield from _mqtt_problems(settings.mqtt, sources)
     try:
         time_control(settings.clock)

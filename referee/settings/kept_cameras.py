@@ -14,9 +14,9 @@ from common.json_files import read_json
 from common.phrases import Phrase
 from referee.settings.settings import Settings
 from vision.calibration import load_calibration
-from vision.cameras import shown_source
+from vision.cameras import shown_source, with_address
 from vision.cameras.phone import SPEC
-from vision.errors import CalibrationError
+from vision.errors import CalibrationError, CameraError
 from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
@@ -35,12 +35,20 @@ def cameras_file(journal: Path) -> Path:
     return journal.with_name(f"{journal.name}.camera.json")
 
 
+def _named(source: str) -> str:
+    """Return what a source is kept by: an address in a file as the address, so that another one there is another."""
+    try:
+        return shown_source(with_address(source))
+    except CameraError:
+        return source
+
+
 def kept_cameras(journal: Path, source: str) -> tuple[SelfCalibration, ...]:
     """Return the cameras that were measured with a source, the latest one last; raises CalibrationError for a bad file.
 
     None if there is no file, or it was written by another version.
     """
-    return tuple(calibration_from_json(entry) for entry in _entries(journal) if entry["source"] == shown_source(source))
+    return tuple(calibration_from_json(entry) for entry in _entries(journal) if entry["source"] == _named(source))
 
 
 def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
@@ -49,7 +57,7 @@ def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
         entries = _entries(journal)
     except CalibrationError:
         entries = []
-    new = {"source": shown_source(source), **calibration_to_json(measured)}
+    new = {"source": _named(source), **calibration_to_json(measured)}
     others = [one for one in entries if (one["source"], one["size"]) != (new["source"], new["size"])]
     data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_CAMERAS:]}
     write_durably(cameras_file(journal), json.dumps(data) + "\n")

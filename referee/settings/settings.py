@@ -156,8 +156,8 @@ class CameraSection(Section):
     source: str = Field(
         default="0",
         coerce_numbers_to_str=True,
-        description="A number (the n-th USB camera), pi (the Pi's own), phone, a network camera's address, a device, "
-        "a video or a folder of pictures.",
+        description="A number (the n-th USB camera), pi (the Pi's own), phone, a network camera's address, or "
+        "address:FILE with that in a file, a device, a video or a folder of pictures.",
     )
     calibration: Path | None = Field(
         default=None,

@@ -96,6 +96,18 @@ def absolute_source(spec: str, folder: Path) -> str:
     return f"{prefix}{path}" if prefix or os.path.exists(path) else spec  # noqa: PTH110
 
 
+def password_trouble(spec: str) -> str:
+    """Say what is wrong with a camera on a command line; empty if nothing is."""
+    from vision.cameras import has_password
+
+    if not has_password(spec):
+        return ""
+    return Phrase(
+        "everybody on this machine can read an address with a password there; write it into a file that only you may "
+        "read, and give address:FILE"
+    )
+
+
 def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
     """Find the settings file; raises ConfigError when one was named that is not there."""
     for named, by in ((path, "--config"), (environment.get(FILE_VARIABLE), f"${FILE_VARIABLE}")):

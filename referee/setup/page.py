@@ -28,9 +28,10 @@ from referee.setup import table_setup
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.screens import Screen, StepView, asked_again, screen_of
 from referee.setup.steps import FAULTS, Ending, Progress, SetUpRun, fault_of, outcome_of, start_options, steps_of
-from referee.setup.table_setup import Dialogue, FoundCamera
+from referee.setup.table_setup import Dialogue, FoundCamera, with_hidden_password
 from referee.web.drawing.table import draw_table
 from vision.cameras import source_path
+from vision.cameras.network import ADDRESS_PATTERN, with_user
 from vision.cameras.phone import MOST_PHOTO_PIXELS, SPEC
 from vision.frame import Frame, Image
 from vision.images import decode_photo, write_image
@@ -107,6 +108,8 @@ _THE_GAME = Phrase("The game")
 CAMERA = "camera"
 """The step that chooses the camera."""
 _ANEW = "anew"
+_ADDRESS_PARTS = 3
+"""The address of a camera in the network, its user and its password."""
 _MAPS = ("light-map", "switch-map")
 """The steps that run a dialogue with a person."""
 
@@ -196,6 +199,13 @@ class SetUpPage:
     def game(self) -> str:
         """The chosen game's name."""
         return self._running.table.game.name
+
+    @property
+    def may_film(self) -> bool:
+        """Whether the phone that opens the page will be the camera, as far as can be told: no other one is there."""
+        run, there = self._run, [each for each in self._environment.cameras() if each.source != SPEC]
+        chosen = self._camera if run is None else run.table.values.get("camera.source")
+        return self.phone is not None and (chosen == SPEC or not (chosen or there))
 
     @property
     def is_over(self) -> bool:
@@ -382,9 +392,18 @@ class SetUpPage:
         return given
 
     def _look_at(self, step: table_setup.SetupStep, given: Sequence[str]) -> Sequence[str]:
-        """Look through the chosen camera, or the one that was typed, from now on; return where that leads."""
-        source = given[-1].strip()
+        """Look through the chosen camera, or the one that was typed, from now on; return where that leads.
+
+        That holds no password: it would stand in an address of this page.
+        """
+        typed = given[1:]
+        source = with_user(*(each.strip() for each in typed)) if len(typed) == _ADDRESS_PARTS else given[-1].strip()
+        if len(typed) == _ADDRESS_PARTS and not ADDRESS_PATTERN.fullmatch(source):
+            expected = Phrase("This is no address. Type one such as http://192.168.1.7:8080/video.")
+            self._shown.findings = (Finding.fault(step.title, expected),)
+            return ()
         try:
+            source = with_hidden_password(source, self._running.table.folder)
             path = None if len(given) == 1 else source_path(absolute_source(source, self._running.table.folder))
         except FAULTS as error:
             self._shown.findings = (fault_of(step, error),)
@@ -397,7 +416,8 @@ class SetUpPage:
             return ()
         self._running.table.values["camera.source"] = source
         self._shown = _CurrentStep(self._shown.step, self._shown.instructions)
-        return given
+        # The camera in use can be chosen by its name.
+        return given if source == given[-1].strip() else [self._running.table.source]
 
     def stop(self, step: str) -> None:
         """Stop what is at work; what it finds no longer counts."""

@@ -13,7 +13,7 @@ from common.findings import Finding, Severity
 from common.phrases import Phrase
 from referee.settings.settings import CameraSection
 from referee.setup.table_setup import FoundCamera, Point
-from vision.cameras import Camera, PhoneCamera, open_camera
+from vision.cameras import Camera, PhoneCamera, open_camera, with_address
 from vision.cameras.live import ids_of, usb_cameras
 from vision.clarity import REMEDIES, Clarity
 from vision.drawing import draw, grid_lines, write_text
@@ -303,6 +303,7 @@ class SharedCamera:
             self._camera = None
 
     def _open_source(self, source: str) -> Camera:
+        source = with_address(source)
         if self._camera is None or source != self._source:
             # A device can't be opened twice, so close the previous camera first.
             self._stack.close()

@@ -39,7 +39,16 @@ from referee.settings.table_layout import kit_for
 from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
 from referee.setup.printing import KIT_STEP, PRINT_STEP
-from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, SetupStep, StepResult, TableSetup
+from referee.setup.table_setup import (
+    AnswerForm,
+    Field,
+    FieldKind,
+    Inspection,
+    SetupStep,
+    StepResult,
+    TableSetup,
+    with_hidden_password,
+)
 from referee.setup.wiring_steps import WIRING_STEPS
 from vision.cameras.phone import SPEC
 from vision.errors import NotLocatedError, VisionError
@@ -117,10 +126,18 @@ def _place_camera(table: TableSetup) -> tuple[str, ...]:
 
 
 def _check_camera(table: TableSetup, source: str) -> StepResult:
+    source = with_hidden_password(source, table.folder)
     frame = table.look(absolute_source(source, table.folder))
     height, width = frame.image.shape[:2]
     given = {"camera.source": source, "camera.width_px": width, "camera.height_px": height}
     return StepResult(tuple(picture_findings(frame)), given)
+
+
+_ADDRESS_FIELDS = (
+    Field(Phrase("Its address, such as http://192.168.1.7:8080/video")),
+    Field(Phrase("Its user, if it has one"), is_optional=True),
+    Field(Phrase("Its password"), FieldKind.PASSWORD, is_optional=True),
+)
 
 
 def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
@@ -138,8 +155,9 @@ def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
         value=str(table.values.get("camera.source", "")),
     )
     return (
-        # First, so that its number stays while others come and go.
+        # First, so that their numbers stay while others come and go.
         AnswerForm(Phrase("Another camera"), (other,), asks=asks, then=good, is_rare=True),
+        AnswerForm(Phrase("A camera in the network"), _ADDRESS_FIELDS, asks=asks, then=good, is_rare=True),
         *(
             AnswerForm(name, answer=source, words=words.get(source, ""), camera=source, asks=asks, then=good)
             for source, name in named.items()

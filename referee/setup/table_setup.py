@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from common.durable import write_durably
 from common.findings import Finding, Severity, worst
 from engine.api import Game
 from engine.values import OptionValue
@@ -18,6 +19,7 @@ from referee.settings.settings import Settings
 from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import is_kit, layout_for_camera, with_rules
 from vision.calibration import load_calibration
+from vision.cameras import has_password
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
@@ -28,9 +30,10 @@ Point = tuple[float, float]
 
 
 class FieldKind(enum.Enum):
-    """The kind of input a field takes: a text, a number, a length in mm, or numbers of pins."""
+    """The kind of input a field takes: a text, a password, a number, a length in mm, or numbers of pins."""
 
     TEXT = enum.auto()
+    PASSWORD = enum.auto()
     NUMBER = enum.auto()
     LENGTH = enum.auto()
     PINS = enum.auto()
@@ -140,6 +143,21 @@ def _refuse_mapping(settings: Settings, path: Path) -> bool:
     raise ConfigError("here nobody can be asked which is where; make {name} at a terminal", path.name)
 
 
+ADDRESS_FILE = "camera-address"
+"""The file in the table's folder with the address of a network camera, if that holds a password."""
+
+
+def with_hidden_password(source: str, folder: Path) -> str:
+    """Return a camera that may be shown and be written into settings; raises OSError.
+
+    An address with a password goes into a file that only its owner may read, and ``address:FILE`` is returned.
+    """
+    if not has_password(source):
+        return source
+    write_durably(folder / ADDRESS_FILE, f"{source.strip()}\n", private=True)
+    return f"address:{ADDRESS_FILE}"
+
+
 @dataclass
 class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
@@ -163,8 +181,13 @@ class TableSetup:
     is_mirrored: bool = False
 
     def __post_init__(self) -> None:
-        """Name the game in the settings, and a mirrored camera, whichever steps are skipped."""
+        """Name the game in the settings, and a mirrored camera, whichever steps are skipped; hide a password.
+
+        Raises OSError if that can't be written.
+        """
         self.values["game.name"] = self.game.name
+        if "camera.source" in self.values:
+            self.values["camera.source"] = with_hidden_password(str(self.values["camera.source"]), self.folder)
         if self.is_mirrored:
             self.values["camera.mirrored"] = True
 

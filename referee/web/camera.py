@@ -33,7 +33,7 @@ from referee.web.guard import (
 )
 from referee.web.languages import language_of
 from referee.web.views import page, redirect_saying
-from vision.cameras.phone import MOST_FRAME_BYTES, SILENT_S
+from vision.cameras.phone import MOST_FRAME_BYTES
 from vision.errors import CameraError, FrameError
 from vision.frame import FloatArray
 
@@ -100,6 +100,7 @@ class Desk:
         self._films: _Phone | None = None
         self._asks: _Phone | None = None
         self._stopped: set[str] = set()
+        self._barred: set[str] = set()
 
     @property
     def filming(self) -> str | None:
@@ -118,6 +119,17 @@ class Desk:
     def begin(self, session: PageSession) -> None:
         """Note that somebody pressed the phone's button to film."""
         self._stopped.discard(session.id)
+        self._barred.discard(session.id)
+
+    def is_barred(self, session: PageSession) -> bool:
+        """Whether the owner has stopped this phone, and nobody has begun to film with it since."""
+        return session.id in self._barred
+
+    def bar(self) -> None:
+        """Let nobody film; whoever did may send no photos either until somebody begins with that phone."""
+        if self._films is not None:
+            self._barred.add(self._films.id)
+        self.end()
 
     def take(self, session: PageSession) -> bool:
         """Return whether a phone may film now; while another one does, it asks."""
@@ -132,9 +144,8 @@ class Desk:
         return False
 
     def blocks(self, session: PageSession) -> bool:
-        """Whether another phone films just now."""
-        is_other = self._films is not None and self._films.id != session.id
-        return is_other and self._films is not None and not self._is_gone(self._films, SILENT_S)
+        """Whether another phone films."""
+        return self.filming is not None and self._films is not None and self._films.id != session.id
 
     def hand_over(self, session: PageSession) -> None:
         """Let the phone that asks film, if this session is the one that films, or the owner's."""
@@ -270,9 +281,12 @@ class CameraPage:
     async def _judgement(self, request: Request) -> str:
         session: PageSession = request.state.session
         self._access.count_frame(session)
-        if self.desk.blocks(session):
-            raise HTTPException(409, self._busy_words)
         _, files = await form_with_files(request)
+        # After the upload, which may have taken long.
+        if self.desk.is_barred(session):
+            raise HTTPException(409, Phrase("The owner has stopped this camera. Press Start filming to go on."))
+        if self.desk.blocks(session):
+            raise HTTPException(409, self._filming_words)
         try:
             judged = await run_in_threadpool(
                 self._phone.camera.photograph, files.get("photo", b""), files.get("original", b"")
@@ -293,11 +307,16 @@ class CameraPage:
         session: PageSession = request.state.session
         match (await form_fields(request)).get("do", [""])[-1]:
             case "stop":
-                self.desk.end()
+                self.desk.bar()
                 self._phone.camera.stop()
             case "hand over":
                 self.desk.hand_over(session)
         return RedirectResponse("/owner", 303)
+
+    @property
+    def _filming_words(self) -> str:
+        name = self.desk.filming
+        return Phrase("{name} is the camera now.", name) if name else Phrase("Another phone is the camera now.")
 
     @property
     def _busy_words(self) -> str:

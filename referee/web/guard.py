@@ -279,8 +279,8 @@ class EncryptedConnection(SSLProtocol):
 class Upload:
     """A body that may be sent: how long it is at most, and how long, in seconds, it may take to arrive.
 
-    More than the usual may only be sent by an owner's device, or one that films if it is ``by_camera``. One that
-    ``is_alone`` is read while no other such one is.
+    More than the usual may only be sent by an owner's device, or one that films if it is ``by_camera``. Of those that
+    are ``is_alone``, one at a time is handled.
     """
 
     most_bytes: int
@@ -295,6 +295,10 @@ BODY = Upload(MOST_BODY_BYTES, 10.0)
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
 """The largest photo, more than a phone's."""
 PHOTO_S = 60.0
+_MOST_UPLOADS = 4
+"""How many large bodies of cameras are read at once, one of each device. More: more memory, fewer that wait for slow
+ones.
+"""
 PERMISSIONS = "Permissions-Policy"
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 _MOST_FIELDS, _MOST_FILES = 1000, 2
@@ -441,8 +445,9 @@ class Guard:
         self._refuse = refuse
         self._uploads = uploads
         # The owner waits for no other device's large body.
-        self._uploading = {is_owners: asyncio.Semaphore(1) for is_owners in (False, True)}
-        self._filming: set[str] = set()
+        self._uploading = {True: asyncio.Semaphore(1), False: asyncio.Semaphore(_MOST_UPLOADS)}
+        self._handling = {is_owners: asyncio.Semaphore(1) for is_owners in (False, True)}
+        self._sending = set[tuple[str, str]]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -469,8 +474,9 @@ class Guard:
         upload = self._uploads.get(scope["path"], BODY)
         if not (session.films if upload.by_camera else session.role is Role.OWN):
             upload = BODY
-        # Only one large body at a time is in memory, and one of the owner's; the others are not read yet.
-        async with self._uploading[session.role is Role.OWN] if upload.is_alone else nullcontext():
+        is_owners = session.role is Role.OWN
+        # So few large bodies are in memory; the others are not read yet. A slow one holds up no other device's.
+        async with self._uploading[is_owners] if upload.is_alone else nullcontext():
             try:
                 refuse_strangers(self._access.policy, headers)
                 if scope["method"] not in _SAFE:
@@ -481,20 +487,22 @@ class Guard:
             except ClientDisconnect:
                 return
             scope["state"]["session"] = session
-            await self._app(scope, receive, send_with_headers)
+            async with self._handling[is_owners] if upload.is_alone else nullcontext():
+                await self._app(scope, receive, send_with_headers)
         await save_seen_times_if_due(self._access)
 
     async def _body(self, request: Request, upload: Upload, session: PageSession) -> bytes:
         """Read a request's body; a camera sends one at a time."""
-        if not upload.by_camera or upload.is_alone:
+        if not upload.by_camera:
             return await _whole_body(request, upload)
-        if session.id in self._filming:
+        sender = session.id, request.url.path
+        if sender in self._sending:
             raise HTTPException(429, Phrase("Too many pictures at once. Wait a moment."))
-        self._filming.add(session.id)
+        self._sending.add(sender)
         try:
             return await _whole_body(request, upload)
         finally:
-            self._filming.remove(session.id)
+            self._sending.remove(sender)
 
 
 def add_security_headers(headers: MutableHeaders) -> None:

@@ -81,6 +81,8 @@ _WAITING = 4096
 """Connections that the system keeps until they are accepted, so that an owner's need not try again after a crowd's."""
 _RENEWED_TICKS = 864_000
 """How often the certificate is looked at, in tenths of a second: once a day."""
+_CLOCK_SET_S = 3600.0
+"""By how many seconds the clock has to be set for the certificate to be looked at at once. Lower: for no reason."""
 _SAME_ERROR = RateLimit(3, 1 / 60)
 _LOG = logging.getLogger("uvicorn.error")
 _NOWHERE = ("192.0.2.1", 9)
@@ -201,6 +203,11 @@ class _ErrorForwarder(logging.Handler):
             self._say(f"The page could not answer somebody{named}. Everything else goes on.")
 
 
+def _clock_is_ahead_s() -> float:
+    """Return how far the clock of the day is ahead of the one that nobody sets."""
+    return time.time() - time.monotonic()
+
+
 class _Encrypted:
     """Where the page is also served by TLS: the listening socket, the context, the fingerprint of its certificate.
 
@@ -211,6 +218,14 @@ class _Encrypted:
         self.door, self._load, self._say = door, load, say
         self.context, self.fingerprint = load()
         self.tell: Callable[[str], None] = lambda _: None
+        self._ahead_s = _clock_is_ahead_s()
+
+    def look(self, *, is_due: bool) -> None:
+        """Renew the certificate if that is due, or as soon as the clock was set: a Pi starts with a wrong one."""
+        ahead_s = _clock_is_ahead_s()
+        if is_due or abs(ahead_s - self._ahead_s) > _CLOCK_SET_S:
+            self._ahead_s = ahead_s
+            self.renew()
 
     def renew(self) -> None:
         """Take another certificate for new connections, if there is one."""
@@ -251,8 +266,8 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Do what is due ten times a second; ``counter`` begins again each day."""
-        if self._encrypted is not None and counter % _RENEWED_TICKS == 0:
-            self._encrypted.renew()
+        if self._encrypted is not None:
+            self._encrypted.look(is_due=counter % _RENEWED_TICKS == 0)
         return await super().on_tick(counter)
 
     def _shake_hands(self) -> EncryptedConnection:
@@ -328,15 +343,16 @@ class OpenPage:
         said = Phrase("The codes that pair a device are in {file}.", codes)
         return joined((self._address_words, said))
 
-    def qr(self) -> str:
+    def qr(self, *, films: bool = False) -> str:
         """Draw what pairs a device as a QR code for a Unicode terminal, dark on light regardless of its colours.
 
         It holds the code of the camera, without which no game begins, or the code to play; where nobody plays, the only
-        other one, or the lesser.
+        other one, or the lesser. ``films``: that phone may become the camera, for which it needs the encrypted
+        page anyway.
         """
         drawn = io.StringIO()
         code = self.codes.get(Role.PLAY) or self.codes.get(Role.LOOK) or self.codes[Role.OWN]
-        address = self.encrypted or self.address if self.camera_code else self.address
+        address = self.encrypted or self.address if self.camera_code or films else self.address
         views.qr_to_pair(address, self.camera_code or code).terminal(drawn, compact=True)
         return drawn.getvalue()
 

@@ -194,7 +194,7 @@ def test_a_phone_or_an_address_is_a_camera_and_no_password_is_told(tmp_path: Pat
     reached = configured(tmp_path, '[camera]\nsource = "phone"\n[page]\naddress = "0.0.0.0"\n')
     assert [finding.severity for finding in check_camera(reached, tmp_path)] == ["ok"]
     for source, severity in (("rtsp://me:secret@camera/x?pwd=secret", "ok"), ("ftp://me:secret@camera/x", "fault")):
-        (finding,) = check_camera(configured(tmp_path, f'[camera]\nsource = "{source}"\n'), tmp_path)
+        finding, *_ = check_camera(configured(tmp_path, f'[camera]\nsource = "{source}"\n'), tmp_path)
         assert (finding.severity, "secret" in finding.message, "//camera" in finding.message) == (severity, False, True)
 
 
@@ -390,3 +390,28 @@ def test_a_file_that_is_no_journal_is_a_fault(tmp_path: Path) -> None:
 def test_little_disk_space_is_reported(tmp_path: Path, free_mib: int, level: str) -> None:
     findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", lambda folder: free_mib * 1024 * 1024))
     assert (findings[-1].subject, findings[-1].severity) == ("disk", level)
+
+
+@pytest.mark.parametrize(("mode", "is_told"), [(0o600, False), (0o644, True), (0o640, True)])
+@pytest.mark.parametrize("is_in_a_file", [True, False])
+def test_a_cameras_password_that_others_may_read_is_told(
+    tmp_path: Path, mode: int, is_told: bool, is_in_a_file: bool
+) -> None:
+    address = "http://me:secret@camera/film"
+    file = tmp_path / ("camera-address" if is_in_a_file else "referee.toml")
+    (tmp_path / "camera-address").write_text(address)
+    named = "address:camera-address" if is_in_a_file else address
+    configuration = configured(tmp_path, f'[camera]\nsource = "{named}"\n')
+    file.chmod(mode)
+    first, *told = check_camera(configuration, tmp_path)
+    assert first.message == "http://camera: a camera in the network"
+    assert [str(each.message) for each in told] == (
+        [f"others on this machine may read its password in {file}"] * is_told
+    )
+    assert "secret" not in str([first, *told])
+
+
+def test_a_missing_file_with_a_cameras_address_is_a_fault(tmp_path: Path) -> None:
+    (told,) = check_camera(configured(tmp_path, '[camera]\nsource = "address:nothing"\n'), tmp_path)
+    assert told.severity is Severity.FAULT
+    assert "the camera's address can't be read" in told.message

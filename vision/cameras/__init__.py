@@ -12,7 +12,7 @@ from pathlib import Path
 from common.phrases import Phrase, joined
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, pi_camera, usb_camera
-from vision.cameras.network import ADDRESS_PATTERN, network_camera, shown_address
+from vision.cameras.network import ADDRESS_PATTERN, IN_A_FILE, has_password, network_camera, shown_address, with_address
 from vision.cameras.phone import SPEC, PhoneCamera
 from vision.errors import CameraError
 from vision.frame import Camera, Clock, Wait, Waiting
@@ -26,11 +26,13 @@ __all__ = [
     "PhoneCamera",
     "VideoFile",
     "Waiting",
+    "has_password",
     "image_paths",
     "is_live",
     "open_camera",
     "shown_source",
     "source_path",
+    "with_address",
 ]
 
 _SPECS = (
@@ -39,6 +41,7 @@ _SPECS = (
     Phrase("pi or pi:0 (the Pi's own camera)"),
     Phrase("phone (a phone that has opened the page)"),
     Phrase("http://ADDRESS, https://ADDRESS or rtsp://ADDRESS (a camera in the network)"),
+    Phrase("address:FILE (a camera in the network, whose address is the first line of that file)"),
     Phrase("images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)"),
     Phrase("folder:FOLDER (a folder that grows)"),
     Phrase("video:FILE or FILE.mp4 (every frame)"),
@@ -47,8 +50,10 @@ _SPECS = (
 """The forms that ``open_camera`` understands."""
 
 _DEVICE = re.compile(r"\d+|/dev/video\d+|/dev/v4l/.+")
-_LIVE = re.compile(rf"{_DEVICE.pattern}|(usb|v4l2):.+|pi(:\d+)?|{SPEC}|{ADDRESS_PATTERN.pattern}", re.IGNORECASE)
-_KINDS = "usb|v4l2|images|folder|video|realtime"
+_LIVE = re.compile(
+    rf"{_DEVICE.pattern}|(usb|v4l2):.+|pi(:\d+)?|{SPEC}|{ADDRESS_PATTERN.pattern}|{IN_A_FILE.pattern}", re.IGNORECASE
+)
+_KINDS = "usb|v4l2|address|images|folder|video|realtime"
 _ADDRESS = re.compile(rf"(?:(?:{_KINDS}):)?((?!(?:{_KINDS}):)[\w+.-]+:/.*)", re.DOTALL)
 """An address, also of a kind that FFmpeg would open, but no camera has."""
 _PATH = re.compile(r"(?:(?:images|folder|video|realtime):)?(.+)")
@@ -66,7 +71,9 @@ def shown_source(spec: str) -> str:
 
 
 def source_path(spec: str) -> Path | None:
-    """Return the file or folder that ``spec`` names; ``None`` for a live camera."""
+    """Return the file or folder that ``spec`` names; ``None`` for a live camera, unless its address is in a file."""
+    if (address := IN_A_FILE.fullmatch(spec.strip())) is not None:
+        return Path(address["file"])
     named = None if is_live(spec) else _PATH.fullmatch(spec.strip())
     return None if named is None else Path(named[1])
 
@@ -110,7 +117,7 @@ def _open(
     open_pi: Callable[..., LiveCamera],
     open_network: Callable[[str], LiveCamera],
 ) -> Camera:
-    named = spec.strip()
+    named = with_address(spec).strip()
     kind, colon, rest = named.partition(":")
     if not colon and kind != "pi":
         kind = ""

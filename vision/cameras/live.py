@@ -6,16 +6,11 @@ numbers ``/dev/video0``, ``/dev/video1``, … in the order in which it finds cam
 The Pi's own camera is used through Picamera2 in a process under the system's Python.
 """
 
-import contextlib
 import fcntl
-import json
 import math
-import mmap
 import os
 import re
-import select
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +22,7 @@ import cv2
 import numpy as np
 
 from common.phrases import Phrase
+from vision.cameras.processes import CameraProcess
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Camera, Clock, Frame, Image, Waiting
 
@@ -149,7 +145,9 @@ class Capture(Protocol):
     """An opened capture device, from OpenCV or elsewhere."""
 
     def read(self) -> Shot | None:
-        """Wait for the next picture; ``None`` when the device was disconnected."""
+        """Wait for the next picture; ``None`` when the device was disconnected. Raises CameraError with the reason, if
+        that is known.
+        """
         ...
 
     def lock(self, locked: bool) -> None:
@@ -287,7 +285,11 @@ class LiveCamera(Camera):
             if capture is not None and is_locked != self._locked:
                 is_locked = self._locked
                 capture.lock(is_locked)
-            shot = None if capture is None else capture.read()
+            shot, reason = None, Phrase("camera {name} went away; {remedy}", self.name, self._remedy)
+            try:
+                shot = None if capture is None else capture.read()
+            except CameraError as error:
+                reason = error.args[0]
             if shot is not None:
                 self._publish(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
                 sequence += 1
@@ -295,14 +297,7 @@ class LiveCamera(Camera):
             self._locked = is_locked = False
             if capture is not None:
                 capture.release()
-                self._publish(
-                    Phrase(
-                        "camera {name} went away; {remedy}; the referee tries every {retry_s} s",
-                        self.name,
-                        self._remedy,
-                        f"{self._retry_s:g}",
-                    )
-                )
+                self._publish(Phrase("{reason}; the referee tries every {retry_s} s", reason, f"{self._retry_s:g}"))
             if self._stop.wait(self._retry_s):
                 return
             capture = self._reopen()
@@ -460,10 +455,6 @@ _START_S = 20.0
 """Maximum time, in seconds, for the camera to start. It takes about four on a Pi 4, more from a slow card."""
 _FRAME_S = 5.0
 """Time without a reply, in seconds, after which the camera counts as gone: far longer than any useful exposure."""
-_STOP_S = 3.0
-"""Time, in seconds, in which the process must end by itself before it is killed."""
-_MEBIBYTE = 1 << 20
-"""Maximum number of bytes read from the process at once; replies are far shorter."""
 
 
 def _boot_clock() -> float:
@@ -490,80 +481,31 @@ class PiCapture:
         silence_s: float = _FRAME_S,
     ) -> None:
         width, height = size
-        self._boot_clock, self._silence_s = boot_clock, silence_s
-        self._received = bytearray()
-        values = {"number": number, "width": width, "height": height, "rate": frames_per_second}
-        values["mains"] = mains_hz
-        options = [word for name, value in values.items() for word in (f"--{name}", str(value))]
+        self._boot_clock, self._silence_s, self._size = boot_clock, silence_s, size
+        values = {"number": number, "width": width, "height": height, "rate": frames_per_second, "mains": mains_hz}
         try:
-            with os.fdopen(os.memfd_create("pi-camera"), "r+b", buffering=0) as memory:
-                memory.truncate(width * height * 3)
-                self._memory = mmap.mmap(memory.fileno(), width * height * 3)
-                self._shared = np.frombuffer(self._memory, dtype=np.uint8).reshape(height, width, 3)
-                self._process = subprocess.Popen(
-                    [*command, "--memory", str(memory.fileno()), *options],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=[memory.fileno()],
-                    bufsize=0,
-                    # A Ctrl-C in the terminal must only reach the referee.
-                    start_new_session=True,
-                )
+            self._process = CameraProcess(command, values, memory_bytes=width * height * 3)
         except OSError as error:
             raise CameraError("the Pi's camera can't be used: {error}", error) from error
-        reply = self._reply(_START_S)
+        reply = self._process.reply(_START_S)
         if reply is None or "error" in reply:
             self.release()
             raise CameraError(_start_failure(number, reply))
 
     def read(self) -> Shot | None:
         """Wait for the next picture; ``None`` when the camera or its process has gone."""
-        reply = self._request({"do": "frame"})
+        reply = self._process.request({"do": "frame"}, self._silence_s)
         if reply is None:
             return None
-        return Shot(self._shared.copy(), max(self._boot_clock() - reply["began_ns"] / 1e9, 0.0))
+        return Shot(self._process.picture(*self._size), max(self._boot_clock() - reply["began_ns"] / 1e9, 0.0))
 
     def lock(self, locked: bool) -> None:
         """Keep exposure, gain, white balance and focus, or let the camera adapt; ignored if the process has ended."""
-        self._request({"do": "lock", "locked": locked})
+        self._process.request({"do": "lock", "locked": locked}, self._silence_s)
 
     def release(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
-
-    def _request(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        except BrokenPipeError:
-            return None
-        return self._reply(self._silence_s)
-
-    def _reply(self, timeout_s: float) -> dict[str, Any] | None:
-        """Wait for a reply; ``None`` when the process ended or is silent too long."""
-        assert self._process.stdout is not None
-        source = self._process.stdout.fileno()
-        deadline_s = time.monotonic() + timeout_s
-        while b"\n" not in self._received:
-            ready, _, _ = select.select([source], [], [], max(deadline_s - time.monotonic(), 0.0))
-            if not ready or not (more := os.read(source, _MEBIBYTE)):
-                self._process.kill()
-                return None
-            self._received += more
-        line, _, rest = bytes(self._received).partition(b"\n")
-        self._received = bytearray(rest)
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+        self._process.release()
 
 
 def _start_failure(number: int, reply: dict[str, Any] | None) -> str:

@@ -575,6 +575,24 @@ def test_what_was_stored_before_phrases_reads_as_it_is(tmp_path: Path) -> None:
     assert [each.words for each in hall.rulings.newest("table-1", 1)] == ["Taken back."]
 
 
+@pytest.mark.parametrize(
+    ("page", "host"),
+    [
+        ("https://evil.example:8443/table", "evil.example:8443"),
+        ("https://user:pw@evil.example/", None),
+        ("https://table-1.local@evil.example/", None),
+    ],
+)
+def test_a_link_to_a_tables_page_shows_its_host_and_has_no_user(visit: Visit, page: str, host: str | None) -> None:
+    feed = visit.feeds[0]
+    told = feed.state().model_copy(update={"page": page})
+    visit.hall.take([Incoming(Topics(PREFIX, feed.table).state, told.model_dump_json().encode())])
+    shown = visit.page(f"/tables/{feed.table}")
+    link = f"""<a href="{page}" rel="noreferrer">The table's own page</a> ({host})"""
+    assert (link in shown) is (host is not None)
+    assert ("evil.example" in shown) is (host is not None)
+
+
 def test_a_table_is_drawn_with_the_places_in_question_and_the_last_turn(visit: Visit) -> None:
     feed = visit.feeds[0]
 

@@ -244,14 +244,21 @@ def test_a_program_that_is_not_installed_is_discovered_too(monkeypatch: pytest.M
     assert json.loads(discovery_message(PLAYED_OPTIONS))["origin"]["sw_version"] == "not installed, run from its folder"
 
 
-@pytest.mark.parametrize("page", ["http://192.168.1.5:8000/", "https://t1.local/"])
+@pytest.mark.parametrize(
+    "page", ["http://192.168.1.5:8000/", "https://t1.local/", "http://[fe80::1]:8000/a@b", "http://t1?"]
+)
 def test_a_table_s_page_may_be_on_the_web(page: str) -> None:
     state = state_of(snapshot_of(load("diaballik"))).model_copy(update={"page": page})
     assert TableState.model_validate_json(state.model_dump_json()).page == page
 
 
 @pytest.mark.parametrize(
-    "page", ["javascript:alert(1)", "data:text/html,x", "JAVASCRIPT:http://a/", " http://a/", "http://a/\n", "//a", ""]
+    "page",
+    [
+        *("javascript:alert(1)", "data:text/html,x", "JAVASCRIPT:http://a/", " http://a/", "http://a/\n", "//a", ""),
+        *("https://table-1.local:pw@evil.example/", "https://table-1.local@evil.example/", "https://evil.example\\@a/"),
+        *("http:///evil.example", "http://?@a", "https://\u202eevil.example/"),
+    ],
 )
 def test_a_state_with_another_link_is_accepted_without_it(page: str) -> None:
     state = state_of(snapshot_of(load("diaballik"))).model_copy(update={"page": page})

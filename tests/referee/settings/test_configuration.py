@@ -102,6 +102,16 @@ def test_a_cameras_password_is_not_listed(folder: Path) -> None:
     assert "secret" not in str(values)
 
 
+@pytest.mark.parametrize("address", ["http://me:secret@camera:81/film", "rtsp://camera/?pwd=secret"])
+def test_a_cameras_password_is_refused_on_the_command_line_and_taken_from_elsewhere(folder: Path, address: str) -> None:
+    with pytest.raises(ConfigError, match="--camera: everybody on this machine can read") as told:
+        load(None, environment={}, folder=folder, flags={"camera.source": address})
+    assert "secret" not in str(told.value)
+    assert load_text(folder, "", REFEREE_CAMERA_SOURCE=address).settings.camera.source == address
+    named = load_text(folder, '[camera]\nsource = "address:camera"\n').settings.camera.source
+    assert named == f"address:{folder / 'camera'}"
+
+
 def test_the_judge_takes_every_margin_that_the_settings_take(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"turn.margin is 2; expected a number above 2, up to 100"):
         load_text(folder, "[turn]\nmargin = 2\n")

@@ -1,14 +1,18 @@
 """The set-up on the page: access, answers, photos, questions and going back, with several phones."""
 
 import errno
+import io
 import re
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import cast
+from urllib.parse import parse_qs, urlsplit
 
 import cv2
 import numpy as np
@@ -31,6 +35,7 @@ from referee.setup.routes import create_set_up
 from referee.setup.screens import Screen, StepView
 from referee.setup.steps import Progress
 from referee.setup.table_setup import (
+    ADDRESS_FILE,
     Dialogue,
     Field,
     FieldKind,
@@ -43,10 +48,13 @@ from referee.setup.table_setup import (
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.guard import MOST_PHOTO_BYTES, Guarded
-from referee.web.server import key_path
+from referee.web.server import OpenPage, key_path
+from referee.web.views import qr_to_pair
 from tests.referee.web.page_table import CAMERA_CODE, CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
+from tests.vision.cameras.answering import AnsweringCamera, jpeg
 from vision.cameras.phone import PhoneCamera
+from vision.errors import CameraError
 from vision.frame import Frame, Image
 
 WAIT_S = 20.0
@@ -112,7 +120,7 @@ def test_a_game_can_be_chosen_changed_and_is_kept(tmp_path: Path, camera: str) -
     assert (page.title, page.view().name) == ("Number Drop", "camera")
     page.back("camera")
     choose(page, "deblockle")
-    assert [form.camera for _, form in page.view().screen.options] == ["", camera]
+    assert [form.camera for _, form in page.view().screen.options] == ["", "", camera]
     assert page.answer("camera", [camera]) == [camera]
     assert page.view("camera", [camera]).shows_picture
     page.answer("camera", [camera, "0"])
@@ -133,7 +141,7 @@ def choose(page: SetUpPage, game: str) -> None:
 def test_a_camera_is_chosen_by_its_picture(tmp_path: Path, camera: str) -> None:
     plugged_in: list[FoundCamera] = []
     page = page_in(tmp_path, Progress(tmp_path, "deblockle"), cameras=lambda: tuple(plugged_in))
-    assert [form.is_rare for _, form in page.view().screen.options] == [True]
+    assert [form.is_rare for _, form in page.view().screen.options] == [True, True]
     before = page.state()
     plugged_in += [FoundCamera(camera, "HD Webcam", "0"), FoundCamera("images:/not/here", "Broken", "1")]
     assert page.state() != before, "the page shows it by itself"
@@ -149,6 +157,106 @@ def test_a_camera_is_chosen_by_its_picture(tmp_path: Path, camera: str) -> None:
     assert page.inspect(again=True).picture is not None, "the camera stays"
     page.answer("camera", ["0", "3"])
     assert "Camera 3" in [form.button for _, form in page.view().screen.options]
+
+
+@pytest.fixture
+def filming() -> Iterator[AnsweringCamera]:
+    """A camera in the network."""
+    tick = threading.Event()
+
+    def film(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+        while not tick.wait(0.02):
+            connection.sendall(jpeg(120))
+
+    opened = AnsweringCamera(film)
+    yield opened
+    tick.set()
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (["0", "http://me:s3cret@HOST/shot.jpg"], "http://me:s3cret@HOST/shot.jpg"),
+        (["0", "http://HOST/shot.jpg?user=me&pwd=s3cret"], "http://HOST/shot.jpg?user=me&pwd=s3cret"),
+        (["1", "http://HOST/shot.jpg", "me", "s3cret"], "http://me:s3cret@HOST/shot.jpg"),
+        (["1", "http://you:s3cret-2@HOST/shot.jpg", "me", "s3cret/@ #"], "http://me:s3cret%2F%40%20%23@HOST/shot.jpg"),
+    ],
+)
+def test_a_camera_s_password_is_in_a_file_of_its_own_and_in_no_page(
+    tmp_path: Path, filming: AnsweringCamera, typed: list[str], kept: str
+) -> None:
+    host = f"127.0.0.1:{filming.port}"
+    page = page_in(tmp_path, Progress(tmp_path, "deblockle"))
+    client = TestClient(create_set_up(page, access_of()), base_url="http://127.0.0.1:8000", follow_redirects=False)
+    csrf = csrf_in(client)
+    given = [each.replace("HOST", host) for each in typed]
+    reply = client.post("/do", data={"csrf": csrf, "do": "answer", "step": "camera", "a": given})
+    leads_to = reply.headers["location"]
+    shown = [client.get(leads_to).text, client.get("/").text, client.get("/?step=camera&a=0").text]
+    assert "Is the whole table in the picture?" in shown[0]
+    assert client.get("/picture.jpg").headers["content-type"] == "image/jpeg"
+    chosen = parse_qs(urlsplit(leads_to).query)["a"]
+    client.post("/do", data={"csrf": csrf, "do": "answer", "step": "camera", "a": [*chosen, "0"]})
+    assert page.view().name == "print"
+    page.close()
+    file = tmp_path / ADDRESS_FILE
+    assert file.read_text() == kept.replace("HOST", host) + "\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert not [each for each in (leads_to, *shown) if "s3cret" in each]
+    others = [each.read_bytes() for each in tmp_path.iterdir() if each != file and each.is_file()]
+    assert others
+    assert not [each for each in others if b"s3cret" in each]
+
+
+def test_a_password_that_the_settings_have_is_shown_nowhere_either(tmp_path: Path) -> None:
+    page = page_in(tmp_path, Progress(tmp_path, "deblockle", [], {"camera.source": "http://me:s3cret@127.0.0.1:9/"}))
+    client = TestClient(create_set_up(page, access_of()), base_url="http://127.0.0.1:8000", follow_redirects=False)
+    assert "s3cret" not in client.get("/").text + client.get("/?step=camera&a=0").text
+    page.skip("camera")
+    assert "s3cret" not in (tmp_path / "referee.toml").read_text()
+    assert "s3cret" in (tmp_path / ADDRESS_FILE).read_text()
+
+
+def test_what_is_no_address_is_refused_and_its_password_forgotten(tmp_path: Path) -> None:
+    page = page_in(tmp_path, Progress(tmp_path, "deblockle"))
+    for address in ("", "192.168.1.7", "file:///etc/passwd"):
+        assert page.answer("camera", ["1", address, "me", "s3cret"]) == ()
+        assert "This is no address." in page.view().findings[0].message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_address_in_the_same_file_is_another_camera(tmp_path: Path, filming: AnsweringCamera) -> None:
+    (tmp_path / ADDRESS_FILE).write_text("http://127.0.0.1:9/x")
+    spec, camera = f"address:{tmp_path / ADDRESS_FILE}", SharedCamera(patience_s=WAIT_S)
+    with closing(camera), pytest.raises(CameraError, match="cannot be reached"):
+        camera.look(spec)
+    with closing(camera):
+        for name in ("one", "two"):
+            (tmp_path / ADDRESS_FILE).write_text(f"http://127.0.0.1:{filming.port}/{name}")
+            camera.look(spec)
+    assert any(b"GET /one " in asked for asked in filming.asked)
+    assert filming.asked[-1].startswith(b"GET /two ")
+
+
+@pytest.mark.parametrize(
+    ("plugged_in", "chosen", "may_film"),
+    [((), None, True), (("0",), None, False), (("0",), "phone", True), ((), "pi", False)],
+)
+def test_the_phone_is_led_to_the_encrypted_page_if_it_may_become_the_camera(
+    tmp_path: Path, plugged_in: Sequence[str], chosen: str | None, may_film: bool
+) -> None:
+    found = [FoundCamera(each, "HD Webcam", each) for each in (*plugged_in, "phone")]
+    port = PhonePort(PhoneCamera(time.monotonic))
+    kept = None if chosen is None else Progress(tmp_path, "deblockle", [], {"camera.source": chosen})
+    assert page_in(tmp_path, kept, phone=port, cameras=lambda: found).may_film is may_film
+    assert not page_in(tmp_path, kept, cameras=lambda: found).may_film
+    page = OpenPage("http://tablepi:8000/", {Role.OWN: "12345678"}, "https://tablepi:8443/")
+    led_to = "https://tablepi:8443/" if may_film else "http://tablepi:8000/"
+    drawn = io.StringIO()
+    qr_to_pair(led_to, "12345678").terminal(drawn, compact=True)
+    assert page.qr(films=may_film) == drawn.getvalue()
 
 
 def test_each_screen_asks_one_thing_and_what_was_measured_is_filled_in(tmp_path: Path, camera: str) -> None:

@@ -120,6 +120,23 @@ def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
     assert "Step 2 of 10" in said
 
 
+def test_a_cameras_password_is_hidden_and_refused_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    address = "http://me:s3cret@127.0.0.1:9/video"
+    for command in (
+        ("setup", "deblockle"),
+        ("table", "roll"),
+        ("hardware", "lights", "map"),
+    ):
+        said = run(*command, "--camera", address, input="q\n")
+        assert said.exit_code in (2, 3)
+        assert "give address:FILE" in said.output
+        assert "s3cret" not in said.output
+    asked = run("setup", "deblockle", input=f"{address}\nq\n").output
+    assert "camera http://127.0.0.1:9 cannot be reached" in asked
+    assert "s3cret" not in asked.replace(address, "")
+    assert (tmp_path / "camera-address").stat().st_mode & 0o777 == 0o600
+
+
 def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
     assert "Skipped." in said

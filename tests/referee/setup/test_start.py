@@ -364,7 +364,7 @@ def test_a_camera_that_cannot_be_is_not_kept(page: SetUpPage, name: str) -> None
     assert page.answer("camera", ["0", name]) == ()
     view = page.view()
     assert "can't be the name of a file" in view.findings[0].message
-    assert len(view.screen.options) == 2
+    assert len(view.screen.options) == 3
     assert page.snapshot(SPEC) is None
     assert page.answer("camera", [SPEC]) == [SPEC]
 

@@ -359,15 +359,17 @@ def test_the_size_of_a_request_is_limited() -> None:
     assert client.post("/api/commands", content=many, headers=as_form).status_code == 400
 
 
-def test_one_large_upload_at_a_time_is_read_into_memory_and_one_of_the_owners() -> None:
+def test_few_large_uploads_are_in_memory_one_of_each_device_and_a_slow_one_holds_up_no_other() -> None:
     access = access_of(HOUSE)
-    tokens = {name: access.pair(CAMERA_CODE, name, Role.OWN, "")[1] for name in "abc"}
+    tokens = {name: access.pair(CAMERA_CODE, name, Role.OWN, name)[1] for name in ("slow", *"abcd")}
     tokens["owner"] = access.pair(CODES[Role.OWN], "owner", Role.OWN, "")[1]
 
     async def work() -> None:
-        released, read, answered = asyncio.Event(), list[str](), list[int]()
+        released, ends = asyncio.Event(), asyncio.Event()
+        read, handled, answered = list[str](), list[str](), list[int]()
 
-        async def hold(_: Request) -> Response:
+        async def hold(request: Request) -> Response:
+            handled.append(request.state.session.name)
             await released.wait()
             return Response()
 
@@ -383,19 +385,27 @@ def test_one_large_upload_at_a_time_is_read_into_memory_and_one_of_the_owners() 
         async def post(name: str) -> None:
             async def receive() -> Message:
                 read.append(name)
+                if name == "slow":
+                    await ends.wait()
                 return {"type": "http.request", "body": b"x" * 100_000, "more_body": False}
 
             scope = {"type": "http", "method": "POST", "path": "/photo", "query_string": b"", "raw_path": b"/photo"}
             headers = [(b"host", b"tablepi"), (b"authorization", f"Bearer {tokens[name]}".encode())]
             await app({**scope, "root_path": "", "headers": headers}, receive, send)
 
-        posting = [asyncio.create_task(post(name)) for name in tokens]
-        for _ in range(20):
+        posting = [asyncio.create_task(post(name)) for name in (*tokens, "slow")]
+        for _ in range(40):
             await asyncio.sleep(0)
-        assert read == ["a", "owner"]
+        assert read == ["slow", "a", "b", "c", "owner"]
+        assert handled == ["a", "owner"]
         released.set()
-        await asyncio.gather(*posting)
-        assert (read, answered) == (["a", "owner", "b", "c"], [200] * 4)
+        await asyncio.gather(*posting[1:])
+        assert handled == ["a", "owner", "b", "c", "d"]
+        # the second one of a slow device
+        assert answered.count(429) == 1
+        ends.set()
+        await posting[0]
+        assert (handled[-1], answered.count(200)) == ("slow", 6)
 
     asyncio.run(work())
 

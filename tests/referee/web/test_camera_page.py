@@ -303,9 +303,11 @@ def test_a_phone_that_fell_silent_is_not_asked() -> None:
     assert not desk.take(ben)
     assert (desk.filming, desk.asking, desk.blocks(ben)) == ("Ann", "Ben", True)
     now_s[0] += 11
-    assert (desk.filming, desk.asking, desk.blocks(ben)) == ("Ann", None, False)
-    now_s[0] += 20
-    assert desk.filming is None
+    assert (desk.filming, desk.asking, desk.blocks(ben)) == ("Ann", None, True)
+    now_s[0] += 18.9
+    assert (desk.filming, desk.blocks(ben), desk.blocks(ann)) == ("Ann", True, False), "as long for photos as for films"
+    now_s[0] += 0.2
+    assert (desk.filming, desk.blocks(ben)) == (None, False)
     assert desk.take(ben)
     assert (desk.filming, desk.asking) == ("Ben", None)
 
@@ -381,6 +383,21 @@ def test_no_photo_is_judged_while_another_phone_films(app: Any) -> None:
     first.send(jpeg())
     refused = second.photograph(jpeg())
     assert (refused.status_code, "is the camera" in refused.json()["words"]) == (409, True)
+
+
+def test_a_phone_that_the_owner_stopped_sends_no_photos_either(app: Any, judged: list[str]) -> None:
+    phone = Phone(app)
+    owner = Phone(app, CODES[Role.OWN])
+    phone.send(jpeg(), "begin")
+    owner.client.post("/owner/camera", data={"do": "stop", "csrf": owner.csrf})
+    refused = phone.photograph(jpeg())
+    words = "The owner has stopped this camera. Press Start filming to go on."
+    assert (refused.status_code, refused.json()["words"]) == (409, words)
+    phone.send(jpeg(), "begin")
+    assert phone.photograph(jpeg()).json() == {"words": judged[0]}
+    # whoever stops the film with that phone goes on by photos
+    phone.send(b"", "stop")
+    assert phone.photograph(jpeg()).json() == {"words": judged[0]}
 
 
 def test_a_photo_is_not_waited_for_forever(phone: Phone, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from cryptography import x509
 
+import referee.web.server
 from referee.errors import PageError
 from referee.settings.settings import PageOptions
 from referee.web.access import Role
@@ -127,6 +128,20 @@ def test_a_new_certificate_is_taken_while_the_page_is_open(tmp_path: Path, monke
         ) as viewer:
             viewer.request("GET", "/pair")
             assert viewer.getresponse().status == 200
+
+
+def test_a_certificate_is_looked_at_as_soon_as_the_clock_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.fromtimestamp(0, UTC))
+    said: Queue[str] = Queue()
+    with open_page(port_of(), PageOptions("127.0.0.1", certificate=own.file), said.put):
+        new = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.now(UTC))
+        assert new.fingerprint != own.fingerprint
+        ahead_s = referee.web.server._clock_is_ahead_s() + 56 * 365 * 86_400
+        monkeypatch.setattr("referee.web.server._clock_is_ahead_s", lambda: ahead_s)
+        words = said.get(timeout=GUARD_S)
+    assert words == f"The page has a new certificate; its fingerprint is {new.fingerprint}"
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])

@@ -2,13 +2,14 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,20 @@ from referee.journal.events import EventKind
 from referee.journal.reader import read_journal
 from simulator.play.actions import ActionKind
 from tests.guard import GUARD_S
-from tests.system.watch.network_cameras import PASSWORD, RTSP_MISSING, FilmingCamera, GameFilm, RtspServer, film_of
+from tests.system.watch.network_cameras import (
+    PASSWORD,
+    RTSP_MISSING,
+    USER,
+    FilmingCamera,
+    GameFilm,
+    RtspServer,
+    film_of,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 _REFEREE = (sys.executable, "-m", "referee")
 TURNS, SEED = 3, 5
+ADDRESS_FILE = "camera-address"
 _SAID = (
     "look whether it is switched on and in this network. The game is kept as it is and goes on when the camera is back."
 )
@@ -45,8 +55,10 @@ class Refereed:
 
     @contextmanager
     def watching(self, address: str) -> Iterator[None]:
-        """Watch a camera within the context."""
-        told = ["watch", "--game", "diaballik", "--camera", address, "--journal", str(self.journal)]
+        """Watch a camera within the context; its address stands in a file that nothing else may read."""
+        (self._folder / ADDRESS_FILE).write_text(address, encoding="utf-8")
+        named = f"address:{self._folder / ADDRESS_FILE}"
+        told = ["watch", "--game", "diaballik", "--camera", named, "--journal", str(self.journal)]
         with (
             self._printed.open("w", encoding="utf-8") as printed,
             subprocess.Popen(
@@ -90,6 +102,18 @@ class Refereed:
         """What it printed so far."""
         return self._printed.read_text(encoding="utf-8") if self._printed.exists() else ""
 
+    def interrupt(self) -> int:
+        """Press Ctrl-C, and return the exit code."""
+        self._process.send_signal(signal.SIGINT)
+        return self._process.wait(GUARD_S)
+
+    def commands(self) -> bytes:
+        """The command lines of its process and of those that it started, as anybody can read them."""
+        started = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text(encoding="ascii")
+        return b"".join(
+            Path(f"/proc/{number}/cmdline").read_bytes() for number in (self._process.pid, *started.split())
+        )
+
     def named(self, kind: EventKind) -> list[dict[str, object]]:
         """The events of a kind in the journal."""
         if not self.journal.exists():
@@ -128,7 +152,7 @@ def check_game(referee: Refereed, film: GameFilm, folder: Path, address: str) ->
     assert "source = (left out)" in report
     assert PASSWORD not in report
     for file in folder.rglob("*"):
-        if file.is_file():
+        if file.is_file() and file.name != ADDRESS_FILE:
             assert PASSWORD.encode() not in file.read_bytes(), file
 
 
@@ -170,3 +194,58 @@ def test_rtsp(film: GameFilm, tmp_path: Path) -> None:
         server.close()
         camera.end()
     check_game(referee, film, tmp_path, server.address)
+
+
+class Flood:
+    """A camera that answers what is asked, and then sends without an end."""
+
+    def __init__(self, film: bytes) -> None:
+        self._film, self.floods = film, threading.Event()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listening.getsockname()[1])
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listening.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listening.accept()
+                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+
+    def _talk(self, connection: socket.socket) -> None:
+        with suppress(OSError), connection:
+            while asked := connection.recv(4096):
+                number = b"".join(line for line in asked.splitlines(True) if line.lower().startswith(b"cseq"))
+                if asked.startswith(b"OPTIONS"):
+                    connection.sendall(b"RTSP/1.0 200 OK\r\n" + number + b"Public: DESCRIBE, SETUP, PLAY\r\n\r\n")
+                    continue
+                connection.sendall(self._film.replace(b"CSEQ\r\n", number))
+                self.floods.set()
+                while True:
+                    connection.sendall(bytes(1 << 16))
+
+
+_FLOODS = {
+    "http": b"HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=B\r\n\r\n",
+    "rtsp": b"RTSP/1.0 200 OK\r\nCSEQ\r\nContent-Type: application/sdp\r\nContent-Length: 2147483000\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("scheme", _FLOODS)
+def test_ctrl_c_ends_a_referee_whose_camera_sends_without_an_end(scheme: str, film: GameFilm, tmp_path: Path) -> None:
+    referee, picture = Refereed(tmp_path), film.pictures[0]
+    flood = Flood(_FLOODS[scheme] + (picture + picture[:-2] if scheme == "http" else b""))
+    try:
+        with referee.watching(f"{scheme}://{USER}:{PASSWORD}@127.0.0.1:{flood.port}/film"):
+            assert flood.floods.wait(GUARD_S)
+            assert PASSWORD.encode() not in referee.commands()
+            # neither a signal nor C++ ends it
+            assert referee.interrupt() >= 0, referee.said
+    finally:
+        flood.close()
+    assert PASSWORD not in referee.said

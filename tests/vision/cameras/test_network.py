@@ -1,9 +1,12 @@
 """Cameras with an address: a real server on loopback that sends, closes, stalls and comes back."""
 
+import resource
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import ClassVar
 
 import cv2
@@ -12,6 +15,7 @@ import pytest
 
 from tests.guard import GUARD_S
 from vision.cameras import LiveCamera, is_live, open_camera, shown_source, source_path
+from vision.cameras.network import MOST_RTSP_BYTES, has_password
 from vision.errors import CameraError, FrameTimeoutError
 
 
@@ -139,7 +143,7 @@ def test_silence_says_what_to_do(server: ThreadingHTTPServer, film: type[Film]) 
 
 
 def test_what_cannot_be_opened_says_why_and_no_password(server: ThreadingHTTPServer) -> None:
-    with pytest.raises(CameraError, match="answers, but sends no film") as told:
+    with pytest.raises(CameraError, match=r"sends no film \(404: it knows no such path\)") as told:
         open_camera(address_of(server, "/words?password=secret"))
     assert "secret" not in str(told.value)
     with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -203,11 +207,126 @@ def test_only_scheme_host_and_port_are_shown(spec: str, shown: str) -> None:
     assert shown_source(spec) == shown
 
 
-@pytest.mark.parametrize("scheme", ["http", "rtsp"])
-def test_a_camera_that_never_answers_is_given_up(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "says"), [("http", r"does not answer within 0\.3 s"), ("rtsp", "answers, but sends no film")]
+)
+def test_a_camera_that_never_answers_is_given_up(scheme: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vision.cameras.network.OPEN_S", 0.3)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(CameraError, match="answers, but sends no film"),
-    ):
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(CameraError, match=says):
         open_camera(f"{scheme}://me:secret@127.0.0.1:{silent.getsockname()[1]}/live")
+
+
+def flood(listening: socket.socket, is_asked: threading.Event) -> None:
+    """Answer an RTSP camera's viewer by a description without an end."""
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            with suppress(OSError), connection:
+                while asked := connection.recv(4096):
+                    number = next(line for line in asked.split(b"\r\n") if line.lower().startswith(b"cseq"))
+                    head = b"RTSP/1.0 200 OK\r\n" + number + b"\r\n"
+                    if asked.startswith(b"OPTIONS"):
+                        connection.sendall(head + b"Public: DESCRIBE, SETUP, PLAY\r\n\r\n")
+                        continue
+                    connection.sendall(head + b"Content-Type: application/sdp\r\nContent-Length: 2147483000\r\n\r\n")
+                    is_asked.set()
+                    while True:
+                        connection.sendall(b"a=x\r\n" * 10_000)
+
+
+@pytest.fixture
+def flooding() -> Iterator[tuple[str, threading.Event]]:
+    is_asked = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=flood, args=(listening, is_asked))
+        thread.start()
+        yield f"rtsp://me:s3cret@127.0.0.1:{listening.getsockname()[1]}/live?pwd=s3cret", is_asked
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_an_rtsp_camera_that_sends_without_an_end_is_cut_off(flooding: tuple[str, threading.Event]) -> None:
+    before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CameraError, match="sends more than any film takes") as told:
+        open_camera(flooding[0])
+    assert "s3cret" not in str(told.value)
+    # that process has its own memory, which is taken from it
+    grew_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib
+    assert grew_kib < MOST_RTSP_BYTES // 4096
+
+
+def test_no_list_of_processes_has_an_rtsp_camera_s_password(flooding: tuple[str, threading.Event]) -> None:
+    address, is_asked = flooding
+
+    def is_refused() -> None:
+        with pytest.raises(CameraError):
+            open_camera(address)
+
+    opening = threading.Thread(target=is_refused)
+    opening.start()
+    assert is_asked.wait(GUARD_S)
+    children = Path(f"/proc/self/task/{opening.native_id}/children").read_text(encoding="ascii").split()
+    commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in children]
+    opening.join()
+    assert any(b"rtsp_reader" in command for command in commands)
+    assert not any(b"s3cret" in command for command in commands)
+
+
+_SECRET_ADDRESSES = (
+    "http://me:s3cret@127.0.0.1:9/video",
+    "rtsp://me@127.0.0.1:9/live",
+    "http://127.0.0.1:9/video?user=me&pwd=s3cret",
+    "http://127.0.0.1:9/video;loginpas=s3cret",
+    "rtsp://127.0.0.1:9/user=me&password=s3cret&channel=1",
+    "HTTPS://127.0.0.1:9/video?token=s3cret",
+)
+
+
+@pytest.mark.parametrize("address", _SECRET_ADDRESSES)
+def test_an_address_with_a_password_is_known_as_such(address: str) -> None:
+    assert has_password(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://10.0.0.7:8080/video?size=640", "rtsp://camera/live/1", "phone", "0", "folder:me@home/pw=x"]
+)
+def test_any_other_address_is_none_with_a_password(address: str) -> None:
+    assert not has_password(address)
+
+
+@pytest.mark.parametrize("address", _SECRET_ADDRESSES)
+def test_an_address_may_stand_in_a_file(address: str, tmp_path: Path) -> None:
+    file = tmp_path / "the camera"
+    file.write_text(f"  {address} \nnothing else counts", encoding="utf-8")
+    spec = f"address:{file}"
+    assert is_live(spec)
+    assert source_path(spec) == file
+    assert shown_source(spec) == spec
+    with pytest.raises(CameraError, match=r"127\.0\.0\.1:9 cannot be reached") as told:
+        open_camera(spec)
+    assert "s3cret" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "No such file"),
+        (b"", "no address of a camera"),
+        (b"s3cret", "no address of a camera"),
+        (b"file:///s3cret", "no address of a camera"),
+        (b"\xffs3cret", "it is no text"),
+        (b"http://" + b"s3cret" * 9999, "can't be read"),
+    ],
+)
+def test_a_file_without_an_address_is_refused_and_not_quoted(content: bytes | None, says: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "camera").write_bytes(content)
+    with pytest.raises(CameraError, match=says) as told:
+        open_camera(f"address:{tmp_path / 'camera'}")
+    assert "s3cret" not in str(told.value)
+
+
+def test_an_address_is_no_file_with_one() -> None:
+    with pytest.raises(CameraError, match=r"no camera has the address http://127\.0\.0\.1") as told:
+        open_camera("address:http://me:s3cret@127.0.0.1/video")
+    assert "s3cret" not in str(told.value)

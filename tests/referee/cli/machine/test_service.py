@@ -112,6 +112,29 @@ def test_the_games_belong_to_the_owner_and_not_to_root(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    "address",
+    [
+        "http://me:s3cret@192.168.1.7/video",
+        "https://me:s3cret@192.168.1.7/video#sha256=00",
+        "rtsp://192.168.1.7/user=me&password=s3cret",
+        "http://192.168.1.7/video?pwd=s3cret",
+    ],
+)
+@pytest.mark.parametrize("flag", [["--camera", "ADDRESS"], ["--camera=ADDRESS"]])
+def test_no_unit_gets_a_camera_s_password(run: Run, tmp_path: Path, address: str, flag: list[str]) -> None:
+    said = run("install", "--print", "--as", OWNER, *(word.replace("ADDRESS", address) for word in flag))
+    assert said.exit_code == 3
+    assert "give address:FILE" in said.stderr
+    assert "s3cret" not in said.output + said.stderr
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/camera").write_text(address)
+    said = run("install", "--print", "--as", OWNER, "--camera", "address:secrets/camera", "--journal", "games/j.sqlite")
+    assert said.exit_code == 0, said.stderr
+    assert tmp_path / "secrets/camera" in readable_paths(said.output)
+    assert "s3cret" not in said.output + said.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--as", "nobody-has-this-name"], "there is no user 'nobody-has-this-name'"),
