@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import select
 import shlex
 import sys
@@ -22,6 +23,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from common.durable import open_private
 from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.errors import UnknownGameError
@@ -331,14 +333,21 @@ def _on_page(
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold a folder's set-up, so that no other process changes what it keeps; raises PageError if another one does."""
-    with (folder / _LOCK_FILE).open("a") as lock:
+    lock = folder / _LOCK_FILE
+    # Whoever may open a file may lock it, so only this user may.
+    descriptor = open_private(lock, os.O_RDWR)
+    try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PageError(
-                "the page is open already; the terminal that runs it has its address: go on there, or stop it by Ctrl-C"
+                "another program has locked {lock}, most likely an earlier `./run start` or `./run setup`: go on at "
+                "the address that its terminal shows, or stop it by Ctrl-C",
+                lock,
             ) from None
         yield
+    finally:
+        os.close(descriptor)
 
 
 def _serve_until(

@@ -15,7 +15,7 @@ from engine.values import Player
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import read_with_log
-from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults, log_path
+from referee.journal.database import COLUMNS, Connect, check_kind, check_row, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
 
 _REQUESTS_AMONG = 5000
@@ -247,7 +247,8 @@ def _in_memory(connect: Connect, on_failure: ExitStack) -> sqlite3.Connection:
 
 
 def check_present(path: Path) -> None:
-    """Raise JournalMissingError if there is no journal."""
+    """Raise JournalMissingError if there is no journal, and JournalReadOnlyError for what can't be one."""
+    check_kind(path)
     if not path.is_file():
         raise JournalMissingError("there is no journal {path}; `./run games new` or `./run watch` starts one", path)
 

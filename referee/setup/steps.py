@@ -41,6 +41,7 @@ from referee.setup.picture_checks import draw_markers, hindrance_name, marker_fi
 from referee.setup.printing import KIT_STEP, PRINT_STEP
 from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, SetupStep, StepResult, TableSetup
 from referee.setup.wiring_steps import WIRING_STEPS
+from vision.cameras import shown_source
 from vision.cameras.phone import SPEC
 from vision.errors import NotLocatedError, VisionError
 from vision.frame import Frame
@@ -459,7 +460,10 @@ class Progress:
         """Write both files; each survives a power cut undamaged."""
         self.values = dict(values)
         if self.values:
-            write_durably(self.folder / FILE_NAME, written(self.values))
+            source = str(self.values.get("camera.source", ""))
+            # An address of which not all may be shown may hold a password.
+            is_private = shown_source(source) != source
+            write_durably(self.folder / FILE_NAME, written(self.values), private=is_private)
         kept = {"game": self.game, "done": self.done, "skipped": self.skipped}
         write_durably(self.folder / PROGRESS_FILE, json.dumps(kept) + "\n")
 

@@ -10,9 +10,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import events, recovery
-from referee.journal.backups import back_up, restore
+from referee.journal.backups import DailyBackups, back_up, restore
 from referee.journal.database import WriterLock, check_row, connect, journal_faults, lock_holder, log_path, read_log
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
@@ -256,13 +256,99 @@ def test_a_journal_reached_through_a_link_has_one_writer_too(path: Path, linked_
     Journal.open(second, wall_clock=ticking_clock()).close()
 
 
-def test_the_lock_file_of_an_earlier_version_is_ignored_and_removed(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ("process 1 on elsewhere since long ago\n", "process 1 on elsewhere since long ago"),
+        ("", "another process"),
+        ("\x1b[2J", "another process"),
+    ],
+)
+def test_a_journal_that_an_earlier_version_writes_is_refused(path: Path, named: str, shown: str) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    before = path.read_bytes()
     left = path.with_name(f"{path.name}.lock")
-    left.write_text("process 1 on elsewhere since long ago\n")
+    left.write_text(named)
     with left.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        Journal.open(path, wall_clock=ticking_clock()).close()
+        with pytest.raises(JournalBusyError, match=f"is in use by {shown}, an earlier version of the referee; stop"):
+            Journal.open(path, wall_clock=ticking_clock())
+    assert path.read_bytes() == before
+    assert lock_holder(path) is None
+    # It was left by a power cut.
+    Journal.open(path, wall_clock=ticking_clock()).close()
     assert not left.exists()
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in folder.rglob("*")}
+
+
+@pytest.fixture
+def no_mask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("no_mask")
+def test_nobody_else_may_open_a_journal_or_what_lies_beside_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        DailyBackups(path, 3, lambda: date(2026, 5, 1), lambda _: None).back_up_today()
+        back_up(path, path.with_name("copy.sqlite"))
+        beside = {path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-last", "copy.sqlite"}
+        assert modes(path.parent) == {
+            **dict.fromkeys(beside, 0o600),
+            "backups": 0o700,
+            "a journal-2026-05-01.sqlite": 0o600,
+        }
+    restore(path.with_name("copy.sqlite"), path, START)
+
+    def no_links(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    # As on a stick with FAT.
+    monkeypatch.setattr(os, "link", no_links)
+    restore(path.with_name("copy.sqlite"), path, START.replace(hour=20))
+    assert set(modes(path.parent).values()) == {0o600, 0o700}
+    assert len(list(path.parent.glob("a journal-before-*"))) == 2
+
+
+def test_the_files_of_an_earlier_version_are_closed_to_others(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        left = path.with_name("left.sqlite")
+        beside = ["", "-wal", "-shm", "-last"]
+        for ending in beside:
+            shutil.copyfile(f"{path}{ending}", f"{left}{ending}")
+    copies = ["left-before-20260501-183000.sqlite", "left-version-3.sqlite", "left-damaged-20260501-183000.sqlite-wal"]
+    others = ["another.sqlite", "leftover.txt"]
+    (path.parent / "backups").mkdir()
+    for name in (*copies, *others, "backups/left-2026-04-30.sqlite"):
+        (path.parent / name).touch()
+    for each in path.parent.rglob("*"):
+        each.chmod(0o666 if each.is_file() else 0o755)
+    with Journal.open(left, wall_clock=ticking_clock()) as journal:
+        DailyBackups(left, 3, lambda: date(2026, 5, 1), lambda _: None).back_up_today()
+        found = modes(path.parent)
+        assert [found[f"{left.name}{ending}"] for ending in beside] == [0o600] * 4
+        assert [found[name] for name in copies] == [0o600] * 3
+        assert found["backups"] == 0o700
+        assert [found[name] for name in others] == [0o666] * 2
+        assert len(journal.events()) == 1
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/null")])
+def test_a_pipe_or_a_device_is_refused_as_a_journal(path: Path, make: Callable[[Path], object]) -> None:
+    make(path)
+    before = stat.S_IMODE(path.stat().st_mode)
+    for open_journal in (open_to_write, read_journal):
+        with pytest.raises(
+            JournalReadOnlyError, match=r"a journal\.sqlite is a pipe or a device; give a file as --jou"
+        ):
+            open_journal(path)
+    assert stat.S_IMODE(path.stat().st_mode) == before
 
 
 def test_no_file_beside_the_journal_can_be_removed_to_let_a_second_writer_in(path: Path) -> None:
@@ -550,6 +636,14 @@ def damage_a_page_written_once(path: Path, *, of_a_picture: bool) -> None:
             damage(path, 32 + index * FRAME_BYTES + 1024)
             return
     pytest.fail("there is no such page")
+
+
+@pytest.mark.usefixtures("no_mask")
+def test_a_copy_of_a_damaged_journal_is_nobody_elses_to_read(left_path: Path) -> None:
+    damage(left_path, 5000)
+    Journal.open(left_path, wall_clock=ticking_clock()).close()
+    assert len(list(left_path.parent.glob("*-damaged-*"))) == 2
+    assert set(modes(left_path.parent).values()) == {0o600}
 
 
 def test_events_that_cannot_be_recovered_are_named(left_path: Path) -> None:
