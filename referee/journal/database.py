@@ -493,8 +493,21 @@ class Log:
     page_bytes: int
     read: tuple[Frame, ...]
     intact: tuple[Frame, ...]
-    transactions_behind: int
-    """The transactions behind the place where SQLite stops, as far as they can be counted."""
+    behind: tuple[Frame | None, ...]
+    """The frames behind the place where SQLite stops, ``None`` for each damaged one."""
+
+    def transactions_lacking_in(self, file: bytes) -> int:
+        """Count the transactions behind that place, as far as they can be counted, which the database hasn't got.
+
+        A power cut just after all of the log was merged into the database may leave parts of that log.
+        """
+        is_merged = [
+            frame is not None and file[(frame.number - 1) * self.page_bytes :][: self.page_bytes] == frame.content
+            for frame in self.behind
+        ]
+        # What was recorded before something that was merged was merged too.
+        later = self.behind[len(is_merged) - is_merged[::-1].index(True) :] if True in is_merged else self.behind
+        return sum(1 for _ in _transactions(later))
 
 
 def log_path(journal: Path) -> Path:
@@ -533,8 +546,7 @@ def read_log(content: bytes) -> Log:
     while transactions and None in transactions[-1]:
         transactions.pop()
     intact = [frame for each in transactions for frame in each if frame is not None]
-    behind = sum(1 for _ in _transactions(frames[len(read) :]))
-    return Log(page_bytes, tuple(each for each in read if each), tuple(intact), behind)
+    return Log(page_bytes, tuple(each for each in read if each), tuple(intact), tuple(frames[len(read) :]))
 
 
 def with_log(database: bytes, page_bytes: int, frames: Sequence[Frame]) -> bytes:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,14 @@ class JournalReader(Closeable):
         where, arguments = ("", ()) if game is None else ("WHERE game = ?", (game,))
         with journal_faults(self.path):
             rows = self._rows(f"SELECT {COLUMNS} FROM event {where} ORDER BY number", *arguments)
-            return [(check_row(row), _event_of(row)) for row in rows]
+            events = [(check_row(row), _event_of(row)) for row in rows]
+            # The games' events follow each other, so the numbers have no gap within a game either.
+            for (before, _), (number, _) in pairwise(events):
+                if number != before + 1:
+                    raise JournalUnreadableError(
+                        "event {missing} is missing; the journal is damaged", missing=before + 1
+                    )
+            return events
 
     def games(self) -> list[GameSummary]:
         """List the journal's games, in the order in which they began.

@@ -188,7 +188,7 @@ def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
         alone = _checked(file, log, ())
         return None if alone is None else Loss(alone[0], max(recorded, alone[0]), is_certain=True, image=alone[1])
     # The last transaction may be one that a power cut interrupted.
-    behind = 0 if recovered is not None else log.transactions_behind - 1
+    behind = 0 if recovered is not None else log.transactions_lacking_in(file) - 1
     supposed = max(recorded, read + behind)
     return Loss(read, supposed, is_certain=supposed == recorded) if supposed > read else None
 

@@ -743,6 +743,27 @@ def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(left_path: Path) 
         assert journal.last_number == EVENTS - 1
 
 
+def test_a_log_that_was_merged_and_then_partly_cut_off_lacks_nothing(tmp_path: Path) -> None:
+    path, left = tmp_path / "played.sqlite", tmp_path / "left.sqlite"
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for index, event in enumerate((NEW_GAME, *[TURN] * 9)):
+            journal.append(event, [] if index in {5, 6} else [picture("before", 9000)])
+        with closing(connect(path.as_uri())) as other:
+            other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        for ending in ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{left}{ending}")
+    frames = read_log(log_path(left).read_bytes()).read
+    ends = [at for at, frame in enumerate(frames) if frame.pages and frames[at - 1] != frame]
+    # The power was cut while the log was emptied. Left are the end of a transaction, the next one, a page of the last.
+    kept = {ends[-5] + 1, *range(ends[-4] - 1, ends[-4] + 2), ends[-1] - 1}
+    for at in sorted({*range(len(frames))} - kept):
+        damage(left, 32 + at * FRAME_BYTES + 24, 4096, b"\0")
+    damage(left, 0, 32, b"\0")
+    assert loss_of(left) is None
+    with opened(left) as journal:
+        assert (journal.remark, journal.last_number) == ("", 10)
+
+
 def test_frames_of_an_earlier_generation_are_no_damage(tmp_path: Path) -> None:
     played, left = tmp_path / "journal.sqlite", tmp_path / "left.sqlite"
     with Journal.open(played, wall_clock=ticking_clock()) as journal:
@@ -799,6 +820,17 @@ def test_an_event_whose_text_was_changed_is_named(left_path: Path) -> None:
         pytest.raises(JournalUnreadableError, match=r"event \d+ is not as it was recorded; the journal is damaged"),
     ):
         journal.events()
+
+
+def test_an_event_that_was_removed_by_hand_is_named(left_path: Path) -> None:
+    opened(left_path).close()
+    with closing(sqlite3.connect(left_path, isolation_level=None)) as database:
+        database.execute("DROP TRIGGER event_is_never_removed")
+        database.execute("DELETE FROM event WHERE number = 17")
+    with read_journal(left_path) as journal:
+        for game in (None, 1):
+            with pytest.raises(JournalUnreadableError, match="event 17 is missing; the journal is damaged"):
+                journal.events(game)
 
 
 def test_an_event_numbered_too_high_by_hand_is_refused(left_path: Path) -> None:
