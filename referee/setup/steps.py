@@ -401,6 +401,7 @@ _TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_
 
 PROGRESS_FILE = "setup.json"
 _DELETE = Phrase("delete it, and the steps start again")
+_CORRECT = Phrase("correct it, or begin the steps again by --new")
 
 
 @dataclass
@@ -441,7 +442,10 @@ class Progress:
             )
         values: dict[str, Any] = {}
         if (folder / FILE_NAME).is_file():
-            sections, _ = read_file(folder / FILE_NAME)
+            try:
+                sections, _ = read_file(folder / FILE_NAME)
+            except ConfigError as error:
+                raise ConfigError(joined((error.args[0], _CORRECT), "; ")) from error
             values = {
                 f"{name}.{key}": value
                 for name, keys in sections.items()
