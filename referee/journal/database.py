@@ -438,7 +438,7 @@ def _holder(file: Path) -> str:
     """Name the process that has locked a file, as far as this user may know."""
     processes = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
     found = next((process for process in processes if _has_locked(process, file)), None)
-    return "another process" if found is None else f"process {found}"
+    return Phrase("another process") if found is None else Phrase("process {getpid}", found)
 
 
 def _has_locked(process: int, file: Path) -> bool:
