@@ -46,6 +46,25 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     sync_folder(target.parent)
 
 
+def open_private(path: Path, flags: int) -> int:
+    """Open a file that only its owner may read and write, whatever the umask; a missing one is made.
+
+    One that others may use is closed to them, if it is this user's. Returns the descriptor; raises OSError.
+    """
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    make_private(path)
+    return descriptor
+
+
+def make_private(path: Path) -> None:
+    """Leave rights to a file or folder to its owner only, if it is there and this user's."""
+    # Some file systems keep no rights.
+    with suppress(OSError):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & 0o077:
+            path.chmod(mode & 0o700)
+
+
 def sync_file(path: Path) -> None:
     """Sync a file's content to the disk. Raises OSError."""
     with path.open("rb") as file:

@@ -1,14 +1,16 @@
 """The hall's database: SQLite in a file, or PostgreSQL, by the same plain SQL."""
 
 import json
+import os
 import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from common.durable import make_private, open_private
 from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
 from referee.errors import HallStoreError
@@ -211,8 +213,15 @@ class Database:
         return self._connection
 
     def _sqlite(self) -> sqlite3.Connection:
+        file = Path(self._where)
+        if not file.exists():
+            # If that can't be done, SQLite says why. It makes the files beside it like this one.
+            with suppress(OSError):
+                os.close(open_private(file, os.O_RDWR))
+        for ending in ("", "-wal", "-shm"):
+            make_private(file.with_name(f"{file.name}{ending}"))
         connection = sqlite3.connect(
-            Path(self._where), isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256
+            file, isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256
         )
         with ExitStack() as on_failure:
             on_failure.callback(connection.close)

@@ -27,7 +27,7 @@ from referee.settings.configuration import Configuration
 
 LEFT_OUT = "(left out)"
 _HARMLESS = re.compile(
-    r"auto|none|GPIO\d{1,2}|BOARD\d{1,2}|\d{1,2}|/dev/(video|ttyACM|ttyUSB|ttyAMA|ttyS)\d{1,3}"
+    r"auto|none|phone|pi(:\d)?|usb:\d{1,3}|GPIO\d{1,2}|BOARD\d{1,2}|\d{1,2}|/dev/(video|ttyACM|ttyUSB|ttyAMA|ttyS)\d{1,3}"
     r"|(fischer|delay) [\d.]{1,6}\+[\d.]{1,6}|game [\d.]{1,6}|\d\d:\d\d-\d\d:\d\d"
 )
 _PRIVATE = re.compile(
@@ -46,7 +46,7 @@ _NOT_PEOPLE = frozenset({"", "button", "page", "owner", "somebody", "the program
 _PLAIN_KEYS = frozenset(
     {
         "announcement", "candidates", "change", "clock", "complete_s", "expected", "game", "hints", "margin", "places",
-        "player", "reason", "remaining_s", "remedy", "roll", "rules", "seed", "seen", "shared_by", "source", "stage",
+        "player", "reason", "remaining_s", "remedy", "roll", "seed", "seen", "shared_by", "source", "stage",
         "state", "strength", "turn", "winner",
     }
 )  # fmt: skip
@@ -106,6 +106,8 @@ class Anonymizer:
             by = event.text("by")
             if event.kind == EventKind.NEW_GAME:
                 self._not_people |= _sides(str(event.data["game"]))
+                # The name that people gave their house rules.
+                self._secrets.add(event.text("rules") or "")
             for name in (*event.names.values(), by):
                 if name is not None:
                     self.person(name)
@@ -127,6 +129,9 @@ class Anonymizer:
             return {
                 name: option if isinstance(option, bool | int | float) else LEFT_OUT for name, option in value.items()
             }
+        if key == "rules" and kind == EventKind.ILLEGAL:
+            # The names of the rules that were broken.
+            return value
         return value if key in _PLAIN_KEYS else LEFT_OUT
 
 

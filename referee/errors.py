@@ -55,6 +55,10 @@ class DevicesFullError(PageError):
     """All places for paired devices are taken by owners' devices."""
 
 
+class DevicesBusyError(PageError):
+    """Another process is changing the list of paired devices; nothing was changed here."""
+
+
 class BrokerError(RefereeError, OSError):
     """The broker of [mqtt] can't be used as it is set; the message says what to change."""
 

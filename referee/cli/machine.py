@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -245,17 +246,19 @@ def _run(command: list[str]) -> bool:
 def doctor_command(context: CommandContext) -> int:
     """Check what works, what is missing and what to do.
 
-    Nothing is changed and no pin is driven. Exits with 1 when something in the settings will not work.
+    Without settings of your own, those of the table of `./run start` are checked. Nothing is changed and no pin is
+    driven. Exits with 1 when something in the settings will not work.
 
     Examples:
       ./run doctor
       ./run --config club.toml doctor
     """
+    from referee.cli.setup import table_configuration
     from referee.doctor import examine
 
     console = output()
     with console.status("looking") if console.is_terminal else nullcontext():
-        findings = list(examine(context.configuration))
+        findings = list(examine(partial(table_configuration, context)))
     print_findings(console, findings, Phrase("missing"))
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
     lacks_camera = any(each.severity is Severity.NOTE and each.subject == "camera" for each in findings)

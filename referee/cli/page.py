@@ -79,8 +79,9 @@ def bug_report_command(
       ./run tools bug-report --leave-out doctor.txt --out report.zip
     """
     from referee.bug_report import zipped
+    from referee.cli.setup import table_configuration
 
-    files = _gather(context.configuration({"journal.path": journal}), (), is_at_work=False)
+    files = _gather(table_configuration(context, {"journal.path": journal}), (), is_at_work=False)
     names = [file.name for file in files]
     for name in (*left_out, *([shown] if shown else [])):
         if name not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import select
 import shlex
 import sys
@@ -14,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import click
@@ -22,15 +23,17 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from common.durable import open_private
 from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.errors import UnknownGameError
 from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, EXPECTED_ERRORS, OK, ExampleCommand, describe_error
-from referee.errors import ConfigError, PageError
+from referee.errors import ConfigError, PageError, RefereeError
 from referee.settings.sources import FILE_NAME, absolute_source, find_file, user_folder
 
 if TYPE_CHECKING:
+    from referee.settings.configuration import Configuration
     from referee.settings.settings import PageOptions, Settings
     from referee.setup.page import PageDialogue, SetUpPage
     from referee.setup.picture_checks import SharedCamera
@@ -169,7 +172,7 @@ def start_command(
       ./run start
       ./run start diaballik
     """
-    from referee.setup.steps import PROGRESS_FILE, Progress, steps_of
+    from referee.setup.steps import Progress, steps_of
 
     environment = context.environment
     settings = context.configuration().settings
@@ -182,16 +185,11 @@ def start_command(
         if kept is None or kept.has_done(steps_of(registry.load(kept.game))):
             return _watch(own, options)
         return _on_page(kept, own.parent, paper, None, options, environment, tonight=True)
-    folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "tables"
+    folder = _tables(environment)
     remedy = Phrase("allow it, or name another folder in $XDG_DATA_HOME")
     _check_folder(folder, remedy)
-    played = _open_game(folder, environment)
-    # The open game's own table comes before the newest one.
-    begun = sorted(
-        folder.glob(f"{game or '*'}/{PROGRESS_FILE}"),
-        key=lambda file: (file.parent.name == played, file.stat().st_mtime),
-    )
-    kept = None if is_new or not begun else Progress.load(begun[-1].parent, begun[-1].parent.name)
+    begun = None if is_new else _begun_table(environment, _open_game(folder, environment), game)
+    kept = None if begun is None else Progress.load(begun, begun.name)
     if kept is not None and kept.has_done(steps_of(registry.load(kept.game), tonight=True)):
         played = _open_game(kept.folder, environment)
         if played is not None and game in (None, played):
@@ -204,6 +202,44 @@ def start_command(
 
 
 _ALL_NETWORKS = "0.0.0.0"
+
+
+def _tables(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the tables that `start` made."""
+    return user_folder(environment, "XDG_DATA_HOME", ".local/share") / "tables"
+
+
+def _begun_table(environment: Mapping[str, str], played: str | None, game: str | None = None) -> Path | None:
+    """Return the folder of the table that `start` goes on with, ``None`` if there is none for this game, or for any.
+
+    The table of the open game, ``played``, comes before the newest one.
+    """
+    from referee.setup.steps import PROGRESS_FILE
+
+    begun = _tables(environment).glob(f"{game or '*'}/{PROGRESS_FILE}")
+    newest = max(begun, key=lambda file: (file.parent.name == played, file.stat().st_mtime), default=None)
+    return None if newest is None else newest.parent
+
+
+def table_configuration(context: cli.CommandContext, flags: Mapping[str, Any] | None = None) -> Configuration:
+    """Load the settings of the table at which a person plays: their own ones, or those of the table of `start`.
+
+    `start` looks for them in the same order. Raises ConfigError.
+    """
+    environment = context.environment
+    if find_file(context.config_path, environment, Path.cwd()) is not None:
+        return context.configuration(flags)
+    played = None
+    with suppress(RefereeError):
+        # What is wrong with the journal is not what is asked here.
+        played = _open_game(_tables(environment), environment)
+    begun = _begun_table(environment, played)
+    if begun is None or not (begun / FILE_NAME).is_file():
+        return context.configuration(flags)
+    found = replace(context, config_path=begun / FILE_NAME).configuration(flags)
+    # As `start` opens its page.
+    address = found.settings.page.address or _ALL_NETWORKS
+    return replace(found, settings=found.settings.changed({"page.address": address}))
 
 
 def _open_game(folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -335,14 +371,21 @@ def _on_page(
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold a folder's set-up, so that no other process changes what it keeps; raises PageError if another one does."""
-    with (folder / _LOCK_FILE).open("a") as lock:
+    lock = folder / _LOCK_FILE
+    # Whoever may open a file may lock it, so only this user may.
+    descriptor = open_private(lock, os.O_RDWR)
+    try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PageError(
-                "the page is open already; the terminal that runs it has its address: go on there, or stop it by Ctrl-C"
+                "another program has locked {lock}, most likely an earlier `./run start` or `./run setup`: go on at "
+                "the address that its terminal shows, or stop it by Ctrl-C",
+                lock,
             ) from None
         yield
+    finally:
+        os.close(descriptor)
 
 
 def _serve_until(

@@ -12,16 +12,15 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Self
 
-from common.durable import sync_file, sync_folder
+from common.durable import make_private, open_private, sync_file, sync_folder
 from common.phrases import Phrase
 from referee import errors
 from referee.journal import database
-from referee.journal.database import WriterLock, journal_faults, lock_holder, log_path, read_log, with_log
+from referee.journal.database import LOG_FILES, WriterLock, journal_faults, lock_holder, log_path, read_log, with_log
 
 FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
 
-_LOG_FILES = ("-wal", "-shm")
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP})
 """The errors of file systems without links, such as FAT and exFAT."""
 
@@ -65,7 +64,7 @@ def copy_connection(source: sqlite3.Connection, draft: Path, target: Path) -> No
 def drop_log(journal: Path) -> None:
     """Remove the log of a journal that ``back_up`` has just replaced; raises JournalReadOnlyError."""
     try:
-        for ending in _LOG_FILES:
+        for ending in LOG_FILES:
             journal.with_name(journal.name + ending).unlink(missing_ok=True)
         sync_folder(journal.parent)
     except OSError as error:
@@ -158,6 +157,7 @@ def replace(
     kept = None
     try:
         _remove(draft)
+        os.close(open_private(draft, os.O_WRONLY))
         write(draft)
         with _copy_faults(target), closing(sqlite3.connect(draft)) as written:
             # Without a log file beside it, so that it can be moved as a single file.
@@ -198,7 +198,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _remove(draft: Path) -> None:
-    for ending in ("", *_LOG_FILES):
+    for ending in ("", *LOG_FILES):
         draft.with_name(draft.name + ending).unlink(missing_ok=True)
 
 
@@ -211,7 +211,7 @@ def _keep(journal: Path, kept: Path) -> Path | None:
     is_there = journal.exists() and journal.stat().st_size > 0
     if is_there:
         _give_second_name(journal, kept)
-    for ending in (*_LOG_FILES, database.LAST_RECORDED):
+    for ending in (*LOG_FILES, database.LAST_RECORDED):
         log = journal.with_name(journal.name + ending)
         if log.exists():
             log.replace(kept.with_name(kept.name + ending))
@@ -227,7 +227,8 @@ def _give_second_name(journal: Path, kept: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        shutil.copy2(journal, kept)
+        os.close(open_private(kept, os.O_WRONLY))
+        shutil.copyfile(journal, kept)
         sync_file(kept)
 
 
@@ -267,7 +268,9 @@ class DailyBackups:
         if target.exists():
             return
         try:
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            # Copies that an earlier version made are everybody's to read.
+            make_private(folder)
             back_up(self._journal, target)
             days = folder.glob(f"{glob.escape(self._journal.stem)}-????-??-??{glob.escape(self._journal.suffix)}")
             # Today's copy stays even if the clock was ahead when the others were made.

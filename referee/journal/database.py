@@ -8,6 +8,7 @@ can be told from noise and from those of an earlier generation.
 
 import errno
 import fcntl
+import glob
 import json
 import operator
 import os
@@ -22,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.phrases import Phrase
+from common.durable import make_private, open_private
+from common.phrases import Phrase, either
 from referee import errors
 
 APPLICATION_ID = 0x54524546
@@ -74,6 +76,12 @@ LAST_NUMBER = 2**53
 
 LAST_RECORDED = "-last"
 """The ending of the file that names the last recorded event, while a journal is open for writing."""
+
+LOG_FILES = ("-wal", "-shm")
+"""The endings of SQLite's own files beside a journal: its log, and the log's index."""
+
+_COPIES = ("version", "before", "damaged", "goes-on")
+"""What the names of the copies that the referee keeps beside a journal say after the journal's own."""
 
 Row = tuple[int, int, str, str, float | None, str]
 """An event's number, game, kind, data, frame time and wall time."""
@@ -169,6 +177,17 @@ def prepare(connection: sqlite3.Connection) -> None:
     upgrade(connection)
 
 
+def drop_after(connection: sqlite3.Connection, number: int) -> None:
+    """Remove the events after a number from a copy of a journal, with their pictures; raises sqlite3.Error."""
+    (trigger,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'event_is_never_removed'").fetchone()
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("DROP TRIGGER event_is_never_removed")
+    connection.execute("DELETE FROM evidence WHERE event > ?", (number,))
+    connection.execute("DELETE FROM event WHERE number > ?", (number,))
+    connection.execute(trigger)
+    connection.execute("COMMIT")
+
+
 def _empty_log(connection: sqlite3.Connection) -> None:
     """Checkpoint a log left by a power cut, so that new data doesn't share a block with it."""
     try:
@@ -207,6 +226,13 @@ def is_full(path: Path) -> bool:
         return False
 
 
+def shared(path: Path) -> errors.JournalDisplacedError:
+    """Return the error for a journal that another program writes too."""
+    return errors.JournalDisplacedError(
+        "another program also writes the journal {path}, perhaps an earlier version of the referee; stop it", path
+    )
+
+
 def _translate(error: sqlite3.Error, path: Path) -> errors.JournalError:
     code = primary_code(error)
     if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and is_full(path)):
@@ -225,6 +251,8 @@ def _translate(error: sqlite3.Error, path: Path) -> errors.JournalError:
         return errors.JournalBusyError(
             "another program holds the journal {path} ({error}): close it and try again", path, error
         )
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+        return shared(path)
     if code == sqlite3.SQLITE_CANTOPEN:
         return errors.JournalReadOnlyError(
             "cannot open the journal {path} ({error}): check that its folder exists and may be written", path, error
@@ -266,8 +294,10 @@ class WriterLock:
     def __init__(self, journal: Path) -> None:
         """Acquire the lock, and create a missing file; raises JournalBusyError that names the holder, or JournalError.
 
-        A file that cannot be opened for writing is a JournalReadOnlyError or JournalFullError.
+        A file that cannot be opened for writing is a JournalReadOnlyError or JournalFullError. Nobody but the owner may
+        use the journal's files from then on: whoever may open them may lock them, and so keep SQLite from writing.
         """
+        check_kind(journal)
         # Unlike Path.resolve, this raises nothing for a link to itself.
         self._file = Path(os.path.realpath(journal))
         _check_own(journal, self._file)
@@ -276,9 +306,38 @@ class WriterLock:
             # It was replaced between opening and locking.
             self.release()
             self._descriptors = [_opened_and_locked(journal, self._file)]
-        with suppress(OSError):
-            # Earlier versions locked a file beside the journal.
-            Path(f"{self._file}.lock").unlink()
+        try:
+            self._drop_earlier_lock(journal)
+        except errors.JournalError:
+            self.release()
+            raise
+        for beside in self._beside():
+            make_private(beside)
+
+    def _beside(self) -> Iterator[Path]:
+        """List the journal's other files, which an earlier version may have made for everybody."""
+        yield from (self._file.with_name(self._file.name + ending) for ending in LOG_FILES)
+        for word in _COPIES:
+            yield from self._file.parent.glob(f"{glob.escape(self._file.stem)}-{word}-*")
+
+    def _drop_earlier_lock(self, journal: Path) -> None:
+        """Remove the file that earlier versions locked beside the journal; raises JournalBusyError while one does."""
+        earlier = Path(f"{self._file}.lock")
+        try:
+            with earlier.open(encoding="utf-8", errors="replace") as opened:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                earlier.unlink()
+        except BlockingIOError:
+            holder = earlier.read_text(encoding="utf-8", errors="replace").strip()
+            raise errors.JournalBusyError(
+                "the journal {journal} is in use by {holder}, an earlier version of the referee; stop that one, or "
+                "give another --journal",
+                journal,
+                holder if holder.isprintable() and holder else Phrase("another process"),
+            ) from None
+        except OSError:
+            # Usually there is none. What can't be opened or removed is no lock of this user's referee.
+            return
 
     def is_in_place(self) -> bool:
         """Whether the journal's name still leads to the locked file."""
@@ -303,6 +362,20 @@ class WriterLock:
             os.close(self._descriptors.pop())
 
 
+def check_kind(journal: Path) -> None:
+    """Raise JournalReadOnlyError for a folder, a pipe or a device, in which no journal can be kept."""
+    # Opening some devices does something, and closing a pipe that somebody reads ends it.
+    if journal.exists() and not journal.is_file():
+        raise errors.JournalReadOnlyError(
+            either(
+                journal.is_dir(),
+                "{path} is a folder; give the journal's file in it",
+                "{path} is a pipe or a device; give a file as --journal",
+                path=journal,
+            )
+        )
+
+
 def lock_holder(journal: Path) -> str | None:
     """Name the process that writes the journal now, or ``None``."""
     file = Path(os.path.realpath(journal))
@@ -323,7 +396,7 @@ def lock_holder(journal: Path) -> str | None:
 
 def _opened_and_locked(journal: Path, file: Path) -> int:
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = open_private(file, os.O_RDWR)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise errors.JournalFullError(
@@ -365,7 +438,7 @@ def _holder(file: Path) -> str:
     """Name the process that has locked a file, as far as this user may know."""
     processes = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
     found = next((process for process in processes if _has_locked(process, file)), None)
-    return "another process" if found is None else f"process {found}"
+    return Phrase("another process") if found is None else Phrase("process {getpid}", found)
 
 
 def _has_locked(process: int, file: Path) -> bool:
@@ -420,8 +493,21 @@ class Log:
     page_bytes: int
     read: tuple[Frame, ...]
     intact: tuple[Frame, ...]
-    transactions_behind: int
-    """The transactions behind the place where SQLite stops, as far as they can be counted."""
+    behind: tuple[Frame | None, ...]
+    """The frames behind the place where SQLite stops, ``None`` for each damaged one."""
+
+    def transactions_lacking_in(self, file: bytes) -> int:
+        """Count the transactions behind that place, as far as they can be counted, which the database hasn't got.
+
+        A power cut just after all of the log was merged into the database may leave parts of that log.
+        """
+        is_merged = [
+            frame is not None and file[(frame.number - 1) * self.page_bytes :][: self.page_bytes] == frame.content
+            for frame in self.behind
+        ]
+        # What was recorded before something that was merged was merged too.
+        later = self.behind[len(is_merged) - is_merged[::-1].index(True) :] if True in is_merged else self.behind
+        return sum(1 for _ in _transactions(later))
 
 
 def log_path(journal: Path) -> Path:
@@ -460,8 +546,7 @@ def read_log(content: bytes) -> Log:
     while transactions and None in transactions[-1]:
         transactions.pop()
     intact = [frame for each in transactions for frame in each if frame is not None]
-    behind = sum(1 for _ in _transactions(frames[len(read) :]))
-    return Log(page_bytes, tuple(each for each in read if each), tuple(intact), behind)
+    return Log(page_bytes, tuple(each for each in read if each), tuple(intact), tuple(frames[len(read) :]))
 
 
 def with_log(database: bytes, page_bytes: int, frames: Sequence[Frame]) -> bytes:

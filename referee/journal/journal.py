@@ -25,6 +25,7 @@ from referee.journal.database import (
     LAST_NUMBER,
     Connect,
     WriterLock,
+    check_kind,
     check_row,
     checksum_of,
     connect,
@@ -60,6 +61,8 @@ class _FileState(Enum):
     REMOVED = "removed"
     REPLACED = "replaced"
     OVERWRITTEN = "overwritten"
+    SHARED = "shared"
+    """Another program writes it too, which knows nothing of the lock."""
 
 
 def utc_text(moment: datetime) -> str:
@@ -122,8 +125,7 @@ class Journal(JournalReader):
         Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalBusyError (another process
         writes it), JournalFullError or JournalReadOnlyError.
         """
-        if path.is_dir():
-            raise errors.JournalReadOnlyError("{path} is a folder; give the journal's file in it", path)
+        check_kind(path)
         if not create:
             check_present(path)
         if not path.parent.is_dir():
@@ -251,6 +253,9 @@ class Journal(JournalReader):
             if self._state is not _FileState.CUT_OFF:
                 self._state = _FileState.FAILED
             raise
+        except errors.JournalDisplacedError:
+            self._state = _FileState.SHARED
+            raise
 
     def keep_in_place(self) -> None:
         """Check that the file is still where it was; raises JournalDisplacedError, once, if it is not.
@@ -264,7 +269,7 @@ class Journal(JournalReader):
             case _FileState.IN_PLACE:
                 if (displaced := self._displacement(self._lock)) is not None:
                     raise displaced
-            case _FileState.REPLACED | _FileState.OVERWRITTEN:
+            case _FileState.REPLACED | _FileState.OVERWRITTEN | _FileState.SHARED:
                 self._write_elsewhere(self._lock)
             case _FileState.REMOVED | _FileState.FAILED | _FileState.CUT_OFF:
                 self._rewrite_file(self._lock)
@@ -272,9 +277,13 @@ class Journal(JournalReader):
     def _displacement(self, lock: WriterLock) -> errors.JournalDisplacedError | None:
         """Note what happened to the file, and return it as an error; ``None`` if it is in place."""
         if lock.is_in_place():
-            if file_stamp(self.path) == self._stamp or self._holds_everything():
+            if file_stamp(self.path) == self._stamp:
                 return None
-            self._state = _FileState.OVERWRITTEN
+            self._state = self._state_of_changed_file()
+            if self._state is _FileState.IN_PLACE:
+                return None
+            if self._state is _FileState.SHARED:
+                return database.shared(self.path)
             return errors.JournalDisplacedError(
                 "the journal {path} was overwritten while the referee used it", self.path
             )
@@ -284,23 +293,26 @@ class Journal(JournalReader):
         self._state = _FileState.REMOVED
         return errors.JournalDisplacedError("the journal {path} was removed while the referee used it", self.path)
 
-    def _holds_everything(self) -> bool:
-        """Whether a new connection finds all events, whatever another program wrote into the file."""
+    def _state_of_changed_file(self) -> _FileState:
+        """Say what another program wrote into the file: is it still as it was, has it more events, or others?"""
         assert self._reopen is not None
         with suppress(errors.JournalError), journal_faults(self.path), closing(self._reopen(self.path)) as other:
             (finding,) = other.execute("PRAGMA integrity_check(1)").fetchone()
             rows = other.execute(f"SELECT {COLUMNS} FROM event ORDER BY number").fetchall()
             (kept_bytes,) = other.execute(_KEPT_BYTES).fetchone()
-            found = (finding, max(map(check_row, rows), default=0), kept_bytes)
-            if found == ("ok", self._last, self._kept_bytes):
+            found = max(map(check_row, rows), default=0)
+            if (finding, found, kept_bytes) == ("ok", self._last, self._kept_bytes):
                 self._stamp = file_stamp(self.path)
-                return True
-        return False
+                return _FileState.IN_PLACE
+            newest = [tuple(columns) for *columns, _ in rows if columns[0] == self._last]
+            if finding == "ok" and found > self._last and newest == self._newest_game[-1:]:
+                return _FileState.SHARED
+        return _FileState.OVERWRITTEN
 
     def _write_elsewhere(self, lock: WriterLock) -> None:
-        """Go on in a new file beside the one that replaced the journal, which is left as it is.
+        """Go on in a new file beside the one that has the journal's name, which is left as it is.
 
-        Of an overwritten journal only the newest game is left, in memory.
+        Of an overwritten journal only the newest game is left, in memory; of a shared one, all that this one wrote.
         """
         assert self._reopen is not None
         old, now = self.path.resolve(), self._wall_clock()
@@ -308,8 +320,8 @@ class Journal(JournalReader):
         with journal_faults(new), ExitStack() as on_failure:
             own = WriterLock(new)
             on_failure.callback(own.release)
-            if self._state is _FileState.REPLACED:
-                replace(new, lambda draft: copy_connection(self._connection, draft, new), lock=own)
+            if self._state is not _FileState.OVERWRITTEN:
+                replace(new, lambda draft: self._copy_own(draft, new), lock=own)
                 own.name_newest(new)
             connection = self._reopen(new)
             on_failure.callback(connection.close)
@@ -321,11 +333,20 @@ class Journal(JournalReader):
                 connection.execute("COMMIT")
             on_failure.pop_all()
         with suppress(errors.JournalError, sqlite3.Error):
-            # Otherwise SQLite would merge the log into the other file.
-            close_unmerged(self._connection, old)
+            if self._state is _FileState.SHARED:
+                self._connection.close()
+            else:
+                # Otherwise SQLite would merge the log into the other file.
+                close_unmerged(self._connection, old)
         lock.release()
         self.path, self._lock, self._connection, self._state = new, own, connection, _FileState.IN_PLACE
         self._begin_recorded()
+
+    def _copy_own(self, draft: Path, target: Path) -> None:
+        """Copy the journal into ``draft`` without what another program recorded after this one's last event."""
+        copy_connection(self._connection, draft, target)
+        with closing(sqlite3.connect(draft, isolation_level=None)) as copied:
+            database.drop_after(copied, self._last)
 
     def _rewrite_file(self, lock: WriterLock) -> None:
         """Write a complete copy to the journal's name, after a failed write or a removal; raises JournalError.
@@ -481,8 +502,9 @@ class BufferedJournal(Closeable):
             if self.journal.path != path:
                 self._say(
                     Phrase(
-                        "The game goes on in {path}. The file that took the journal's name is unchanged.",
+                        "The game goes on in {path}. The referee writes nothing more to {before}.",
                         self.journal.path,
+                        path,
                     )
                 )
         return True

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from engine.values import Player
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import read_with_log
-from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults, log_path
+from referee.journal.database import COLUMNS, Connect, check_kind, check_row, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
 
 _REQUESTS_AMONG = 5000
@@ -80,7 +81,14 @@ class JournalReader(Closeable):
         where, arguments = ("", ()) if game is None else ("WHERE game = ?", (game,))
         with journal_faults(self.path):
             rows = self._rows(f"SELECT {COLUMNS} FROM event {where} ORDER BY number", *arguments)
-            return [(check_row(row), _event_of(row)) for row in rows]
+            events = [(check_row(row), _event_of(row)) for row in rows]
+            # The games' events follow each other, so the numbers have no gap within a game either.
+            for (before, _), (number, _) in pairwise(events):
+                if number != before + 1:
+                    raise JournalUnreadableError(
+                        "event {missing} is missing; the journal is damaged", missing=before + 1
+                    )
+            return events
 
     def games(self) -> list[GameSummary]:
         """List the journal's games, in the order in which they began.
@@ -247,7 +255,8 @@ def _in_memory(connect: Connect, on_failure: ExitStack) -> sqlite3.Connection:
 
 
 def check_present(path: Path) -> None:
-    """Raise JournalMissingError if there is no journal."""
+    """Raise JournalMissingError if there is no journal, and JournalReadOnlyError for what can't be one."""
+    check_kind(path)
     if not path.is_file():
         raise JournalMissingError("there is no journal {path}; `./run games new` or `./run watch` starts one", path)
 

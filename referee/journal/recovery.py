@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from common.durable import sync_file, sync_folder
+from common.durable import open_private, sync_file, sync_folder
 from common.phrases import Phrase, either
 from referee.errors import JournalError, JournalFullError, JournalUnreadableError
 from referee.journal import database
@@ -39,7 +39,7 @@ class LastRecorded:
         self._path = _last_recorded_path(journal)
         self._descriptor: int | None = None
         with suppress(OSError):
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = open_private(self._path, os.O_WRONLY)
 
     def note(self, number: int) -> None:
         """Name an event that is on the disk."""
@@ -188,7 +188,7 @@ def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
         alone = _checked(file, log, ())
         return None if alone is None else Loss(alone[0], max(recorded, alone[0]), is_certain=True, image=alone[1])
     # The last transaction may be one that a power cut interrupted.
-    behind = 0 if recovered is not None else log.transactions_behind - 1
+    behind = 0 if recovered is not None else log.transactions_lacking_in(file) - 1
     supposed = max(recorded, read + behind)
     return Loss(read, supposed, is_certain=supposed == recorded) if supposed > read else None
 
@@ -271,10 +271,14 @@ def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
     try:
         for source, target in ((file, kept), (log_path(file), log_path(kept))):
             if source.exists():
+                os.close(open_private(target, os.O_WRONLY))
                 shutil.copyfile(source, target)
                 sync_file(target)
         sync_folder(kept.parent)
     except OSError as error:
+        for unfinished in (kept, log_path(kept)):
+            with suppress(OSError):
+                unfinished.unlink()
         if error.errno == errno.ENOSPC:
             raise JournalFullError(
                 "no room on the disk for a copy of the journal {journal}, whose log is damaged: free some space",

@@ -1,11 +1,13 @@
 """Reads the journal's events for the broker, in order, and saves which ones it has, so that a restart loses none."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from common.durable import open_private
 from common.json_files import parse_json
 from common.whole_files import read_text
 from engine import registry
@@ -113,7 +115,8 @@ class JournalFeed:
         with self._opened() as journal:
             cursor = Cursor(self._journal, number, journal.wall_time_of(number))
         draft = self._cursor_path.with_name(f".{self._cursor_path.name}.draft")
-        draft.write_text(json.dumps(asdict(cursor)), encoding="utf-8")
+        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as opened:
+            json.dump(asdict(cursor), opened)
         draft.replace(self._cursor_path)
 
     def _kept_cursor(self) -> Cursor | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from serial.tools import list_ports
 
+from common.durable import make_private
 from common.phrases import Phrase, listed
 from engine.api import Game
 from engine.values import OptionValue
@@ -324,6 +325,7 @@ def _looks_saver(
     def keep(looks: LearnedLook) -> None:
         try:
             save(looks, path)
+            make_private(path)
         except OSError as error:
             say(
                 Phrase(

@@ -547,4 +547,4 @@ class HealthFile:
     @staticmethod
     def write(health: SensorHealth, path: Path) -> None:
         """Save the records atomically; raises OSError."""
-        write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")
+        write_durably(path, json.dumps(health.as_data(), indent=1) + "\n", private=True)

@@ -60,7 +60,7 @@ def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
     new = {"source": _named(source), **calibration_to_json(measured)}
     others = [one for one in entries if (one["source"], one["size"]) != (new["source"], new["size"])]
     data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_CAMERAS:]}
-    write_durably(cameras_file(journal), json.dumps(data) + "\n")
+    write_durably(cameras_file(journal), json.dumps(data) + "\n", private=True)
 
 
 def table_cameras(

@@ -50,6 +50,7 @@ from referee.setup.table_setup import (
     with_hidden_password,
 )
 from referee.setup.wiring_steps import WIRING_STEPS
+from vision.cameras import shown_source
 from vision.cameras.phone import SPEC
 from vision.errors import NotLocatedError, VisionError
 from vision.frame import Frame
@@ -418,6 +419,7 @@ _TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_
 
 PROGRESS_FILE = "setup.json"
 _DELETE = Phrase("delete it, and the steps start again")
+_CORRECT = Phrase("correct it, or begin the steps again by --new")
 
 
 @dataclass
@@ -458,7 +460,10 @@ class Progress:
             )
         values: dict[str, Any] = {}
         if (folder / FILE_NAME).is_file():
-            sections, _ = read_file(folder / FILE_NAME)
+            try:
+                sections, _ = read_file(folder / FILE_NAME)
+            except ConfigError as error:
+                raise ConfigError(joined((error.args[0], _CORRECT), "; ")) from error
             values = {
                 f"{name}.{key}": value
                 for name, keys in sections.items()
@@ -477,7 +482,10 @@ class Progress:
         """Write both files; each survives a power cut undamaged."""
         self.values = dict(values)
         if self.values:
-            write_durably(self.folder / FILE_NAME, written(self.values))
+            source = str(self.values.get("camera.source", ""))
+            # An address of which not all may be shown may hold a password.
+            is_private = shown_source(source) != source
+            write_durably(self.folder / FILE_NAME, written(self.values), private=is_private)
         kept = {"game": self.game, "done": self.done, "skipped": self.skipped}
         write_durably(self.folder / PROGRESS_FILE, json.dumps(kept) + "\n")
 

@@ -12,6 +12,7 @@ import ipaddress
 import secrets
 import stat
 import string
+import threading
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -31,7 +32,7 @@ from common.durable import write_durably
 from common.phrases import Phrase, as_sentence
 from engine.values import Player
 from referee.commands.values import Role as Role  # noqa: PLC0414 - re-exported
-from referee.errors import DevicesFullError, PageError
+from referee.errors import DevicesBusyError, DevicesFullError, PageError
 from referee.web.devices import Claim, Device, PairedDevices
 
 EVENT_STREAM = "text/event-stream"
@@ -348,6 +349,7 @@ class Access:
         self._tries = RateLimiter(PAIRING_FROM_ONE, clock)
         self._all_tries = RateLimiter(PAIRING_FROM_ALL, clock)
         self._failures: Counter[str] = Counter()
+        self._guessing = threading.Lock()
         self._commands = RateLimiter(COMMANDS, clock)
         self._frames = RateLimiter(FRAMES, clock)
         self._reads = RateLimiter(READS, clock)
@@ -378,26 +380,35 @@ class Access:
         if not self.policy.is_open:
             raise HTTPException(403, Phrase("Only this machine can open the page, so no device needs pairing."))
         origin = address_group(client)
+        with self._guessing:
+            allowed = self._role_of_code(code, origin)
+        with _keeping_devices():
+            # The camera's code gives no role.
+            known = self.devices.let_film(before.id) if allowed is Role.NOBODY and before.is_paired else None
+            if known is not None:
+                device = replace(known, films=True)
+            else:
+                device = self.devices.add(name, min(allowed, wanted), films=allowed is Role.NOBODY)
+        return self._begin(device, origin)
+
+    def _role_of_code(self, code: str, origin: str) -> Role:
+        """Count a try, and return the role that the code gives, ``NOBODY`` for the camera's; raises HTTPException."""
         is_free = self._failures[origin] < FREE_FAILURES and self._failures.total() < ALL_FREE_FAILURES
         if not (self._tries.take(origin) and (is_free or self._all_tries.take())):
             raise HTTPException(429, Phrase("Too many tries. Wait a minute, then type the code again."))
         digits = "".join(character for character in code if character in string.digits)
         for role, right in self.policy.codes.items():
             if secrets.compare_digest(digits, right):
-                with _keeping_devices():
-                    device = self.devices.add(name, min(role, wanted))
-                return self._begin(device, origin)
+                return role
         if self.policy.camera_code and secrets.compare_digest(digits, self.policy.camera_code):
-            with _keeping_devices():
-                known = self.devices.let_film(before.id) if before.is_paired else None
-                device = replace(known, films=True) if known else self.devices.add(name, Role.NOBODY, films=True)
-            return self._begin(device, origin)
+            return Role.NOBODY
         if is_free:
             self._failures[origin] += 1
         raise HTTPException(403, Phrase("That is not the code. The referee's terminal shows it."))
 
     def _begin(self, device: Device, origin: str) -> tuple[PageSession, str]:
-        self._failures.pop(origin, None)
+        with self._guessing:
+            self._failures.pop(origin, None)
         return self._session(device), str(self._tokens.dumps([device.id]))
 
     def claim(self, session: PageSession, claim: Claim | None) -> tuple[PageSession, str]:
@@ -491,7 +502,7 @@ def _keeping_devices() -> Iterator[None]:
     """Raise HTTPException if the list of devices is full, or can't be written, inside the context."""
     try:
         yield
-    except DevicesFullError as error:
+    except (DevicesFullError, DevicesBusyError) as error:
         raise HTTPException(503, as_sentence(str(error))) from error
     except PageError as error:
         # The reason names a path of this machine.

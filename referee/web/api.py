@@ -449,7 +449,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
         request.state.pairing = wanted
         client = request.client.host if request.client is not None else ""
         role, before = Role[wanted.role.upper()], request.state.session
-        session, token = access.pair(wanted.code, wanted.name, role, client, before)
+        session, token = await run_in_threadpool(access.pair, wanted.code, wanted.name, role, client, before)
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf, films=session.films)
         is_to_film = session.films and (session.role is Role.NOBODY or session.id == before.id)

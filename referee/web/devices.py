@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -13,12 +14,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from common.durable import write_durably
+from common.durable import open_private, write_durably
 from common.json_files import parse_json
 from common.whole_files import read_text
 from engine.values import Player
 from referee.commands.values import Role
-from referee.errors import DevicesFullError, PageError
+from referee.errors import DevicesBusyError, DevicesFullError, PageError
 
 MOST_DEVICES = 256
 """More than a household has. Beyond this, the device not seen for the longest time is unpaired; never an owner's."""
@@ -28,6 +29,9 @@ _CLOCK_SET_S = 1_735_689_600.0
 """2025 begins, in seconds since 1970. An earlier time is that of a machine whose clock is not set yet."""
 _SEEN_EVERY_S = 600.0
 """The shortest time between two writes that only update when devices were seen; it spares memory cards."""
+_LOCK_TRIES = 100
+_LOCK_EVERY_S = 0.02
+"""Tries to lock the list, and the time between two. Together 2 s: slow cards sync a small file within one."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,18 @@ class PairedDevices:
     """The list of devices. It is thread-safe, and several processes may share the file.
 
     Without a ``path``, the list is kept in memory. ``now_s`` returns seconds since 1970. The methods raise PageError
-    if the file can't be read or written.
+    if the file can't be read or written, and those that change it DevicesBusyError while another process does, after
+    calling ``wait`` between their tries. Nobody who only looks for a device waits for that.
     """
 
-    def __init__(self, path: Path | None, now_s: Callable[[], float]) -> None:
+    def __init__(
+        self, path: Path | None, now_s: Callable[[], float], wait: Callable[[float], object] = time.sleep
+    ) -> None:
         self._path = path
         self._now_s = now_s
-        self._lock = threading.RLock()
+        self._wait = wait
+        self._changes = threading.Lock()
+        self._lock = threading.Lock()
         self._stamp: _Stamp | None = None
         self._known: dict[str, Device] = {}
         self._seen: dict[str, float] = {}
@@ -155,11 +164,12 @@ class PairedDevices:
 
     def save_seen_times(self) -> None:
         """Save when devices were seen. If the file can't be written, the next save tries again."""
-        with self._lock, suppress(PageError):
-            if self._seen:
-                self._kept_s = self._now_s()
-                with self._changing():
-                    pass
+        with self._lock:
+            if not self._seen:
+                return
+            self._kept_s = self._now_s()
+        with suppress(PageError), self._changing():
+            pass
 
     def _with_seen_time(self, device: Device) -> Device:
         seen_s = max(device.seen_s, self._seen.get(device.id, 0.0))
@@ -170,25 +180,53 @@ class PairedDevices:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Device]]:
         """Yield the devices as they are in the file now, to be changed; they are written back on exit."""
-        with self._lock:
+        with self._changes:
             if self._path is None:
-                yield self._known
+                with self._lock:
+                    yield self._known
                 return
             try:
-                with _lock_folder(self._path.parent):
-                    self._refresh()
-                    devices = {identity: self._with_seen_time(device) for identity, device in self._known.items()}
+                with self._locked(self._path):
+                    with self._lock:
+                        self._refresh()
+                        devices = {identity: self._with_seen_time(device) for identity, device in self._known.items()}
                     yield devices
                     rows = [asdict(device) for device in devices.values()]
                     write_durably(self._path, json.dumps({"devices": rows}, indent=1), private=True)
-                    self._seen.clear()
-                    self._refresh()
+                    with self._lock:
+                        self._refresh()
+                        self._seen = {
+                            identity: seen_s
+                            for identity, seen_s in self._seen.items()
+                            if identity in devices and seen_s > devices[identity].seen_s
+                        }
             except PageError:
                 raise
             except OSError as error:
                 raise PageError(
                     "the paired devices can't be kept in {path} ({strerror})", self._path, error.strerror
                 ) from error
+
+    @contextmanager
+    def _locked(self, path: Path) -> Iterator[None]:
+        """Keep other processes from changing the list; raises OSError, and DevicesBusyError if one does so for long."""
+        # The list itself is replaced at each change, so the lock is on a file that stays. Whoever may open a file may
+        # lock it, so that only this user may.
+        descriptor = open_private(path.with_name(f"{path.name}.lock"), os.O_RDWR)
+        try:
+            for tries_left in reversed(range(_LOCK_TRIES)):
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if not tries_left:
+                        raise DevicesBusyError(
+                            "another program is changing the list of paired devices; try again"
+                        ) from None
+                self._wait(_LOCK_EVERY_S)
+            yield
+        finally:
+            os.close(descriptor)
 
     def _refresh(self) -> None:
         """Read the file again if it has changed."""
@@ -223,14 +261,3 @@ def _unreadable(path: Path, error: Exception) -> PageError:
     return PageError(
         "the paired devices {path} can't be read ({error}); delete the file, then pair the devices again", path, error
     )
-
-
-@contextmanager
-def _lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder so that no other process changes the list."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

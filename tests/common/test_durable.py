@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from common.durable import write_durably
+from common.durable import make_private, open_private, write_durably
 from common.json_files import read_json, read_json_object
 from common.toml_text import as_toml_line, parse_toml
 from common.whole_files import read_text, read_whole
@@ -53,6 +53,24 @@ def test_a_rewritten_file_keeps_its_permissions_unless_it_is_private(tmp_path: P
     path.chmod(0o666)
     write_durably(path, "text", private=True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_private_file_is_its_owners_alone_whatever_the_mask(tmp_path: Path) -> None:
+    made, found, read_only = (tmp_path / name for name in ("made", "found", "read-only"))
+    found.write_text("old")
+    found.chmod(0o666)
+    read_only.touch()
+    read_only.chmod(0o444)
+    before = os.umask(0)
+    try:
+        for path in (made, found):
+            os.close(open_private(path, os.O_RDWR))
+    finally:
+        os.umask(before)
+    make_private(read_only)
+    make_private(tmp_path / "missing")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (made, found, read_only)] == [0o600, 0o600, 0o400]
+    assert found.read_text() == "old"
 
 
 @pytest.mark.parametrize("where", ["fsync", "replace"])

@@ -1,6 +1,8 @@
 """Copies of journals in the hall: every event once, whole transactions, and old games removed in small steps."""
 
 import asyncio
+import os
+import stat
 from collections import Counter
 from datetime import timedelta
 from itertools import islice, pairwise
@@ -424,6 +426,21 @@ def test_a_database_of_a_newer_version_is_left_unchanged(where: str) -> None:
 
 def test_every_sql_table_has_a_primary_key() -> None:
     assert all("PRIMARY KEY" in statement for statement in SCHEMA if statement.startswith("CREATE TABLE"))
+
+
+def test_a_stored_hall_is_its_owners_alone(tmp_path: Path) -> None:
+    left, made = tmp_path / "left.db", tmp_path / "made.db"
+    left.touch()
+    left.chmod(0o666)
+    before = os.umask(0)
+    try:
+        for file in (left, made):
+            database = Database(str(file))
+            put(database, "x")
+            assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.glob(f"{file.name}*")} == {0o600}
+            database.close()
+    finally:
+        os.umask(before)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 GAME = "deblockle"
 SETTINGS = ServiceSettings(turn_end=TurnEnd.BUTTON, rest_s=1.5)
 FPS = 8.0
+PATIENCE_S = 60.0
+"""How long players wait for the light before they play on: several turns unseen by any referee are out of scope."""
 _SURE = 0.98
 _SEEN_SIDE = "south"
 _HAND = Hindrance(HindranceKind.HAND, "A hand is over the board.")
@@ -49,9 +51,13 @@ class World:
         self._game = load(GAME)
         self._layout = default_layout(GAME)
         self.truth = TruthLog()
-        # Players wait for the light: several turns unseen by any referee are out of scope here.
         habits = Habits(
-            violation_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
+            violation_share=0.1,
+            straighten_share=0.05,
+            try_out_share=0.05,
+            rest_share=0.0,
+            pace=0.6,
+            patience_s=PATIENCE_S,
         )
         self._played = VirtualGame(seed, self._layout, GameOptions(GAME, turns=turns, habits=habits), self.truth)
         self._sequence = 0

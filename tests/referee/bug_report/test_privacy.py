@@ -85,12 +85,14 @@ def test_harmless_settings_are_in_the_report() -> None:
         assert line in told
 
 
-@given(people=st.lists(SECRET, min_size=4, max_size=4, unique=True), why=SECRET, free=SECRET)
-def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: list[str], why: str, free: str) -> None:
+@given(people=st.lists(SECRET, min_size=4, max_size=4, unique=True), why=SECRET, free=SECRET, rules=SECRET)
+def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(
+    people: list[str], why: str, free: str, rules: str
+) -> None:
     ann, ben, cem, eve = people
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         session = by_text(journal, "diaballik")
-        session.begin(NewGame("diaballik", {}, {"black": ann, "white": ben}))
+        session.begin(NewGame("diaballik", {}, {"black": ann, "white": ben}, rules=f"{rules} of {free}"))
         for command in (
             EnterTurn("a1-a2", ann),
             OfferDraw(ben),
@@ -108,9 +110,19 @@ def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: l
     anonymizer = Anonymizer()
     anonymizer.learn(events)
     told = json.dumps([anonymizer.event(event) for event in events])
-    assert [secret for secret in (*people, why, free) if secret in told] == []
+    assert [secret for secret in (*people, why, free, rules) if secret in told] == []
     assert '"person 1"' in told
     assert "a1-a2" in told
+
+
+def test_the_name_of_house_rules_is_left_out_and_the_rules_that_were_broken_are_not() -> None:
+    begun = Event(EventKind.NEW_GAME, {"game": "diaballik", "rules": "Ann, Elm Street 5"})
+    anonymizer = Anonymizer()
+    anonymizer.learn([begun])
+    assert anonymizer.event(begun) == {"game": "diaballik", "rules": LEFT_OUT}
+    assert anonymizer.text("Ann, Elm Street 5: a new game.") == f"{LEFT_OUT}: a new game."
+    illegal = Event(EventKind.ILLEGAL, {"rules": ["too-far"], "remedy": "Put it back."})
+    assert anonymizer.event(illegal) == illegal.data
 
 
 def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import events, recovery
-from referee.journal.backups import back_up, restore
+from referee.journal.backups import DailyBackups, back_up, restore
 from referee.journal.database import WriterLock, check_row, connect, journal_faults, lock_holder, log_path, read_log
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
@@ -256,13 +256,99 @@ def test_a_journal_reached_through_a_link_has_one_writer_too(path: Path, linked_
     Journal.open(second, wall_clock=ticking_clock()).close()
 
 
-def test_the_lock_file_of_an_earlier_version_is_ignored_and_removed(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ("process 1 on elsewhere since long ago\n", "process 1 on elsewhere since long ago"),
+        ("", "another process"),
+        ("\x1b[2J", "another process"),
+    ],
+)
+def test_a_journal_that_an_earlier_version_writes_is_refused(path: Path, named: str, shown: str) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    before = path.read_bytes()
     left = path.with_name(f"{path.name}.lock")
-    left.write_text("process 1 on elsewhere since long ago\n")
+    left.write_text(named)
     with left.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        Journal.open(path, wall_clock=ticking_clock()).close()
+        with pytest.raises(JournalBusyError, match=f"is in use by {shown}, an earlier version of the referee; stop"):
+            Journal.open(path, wall_clock=ticking_clock())
+    assert path.read_bytes() == before
+    assert lock_holder(path) is None
+    # It was left by a power cut.
+    Journal.open(path, wall_clock=ticking_clock()).close()
     assert not left.exists()
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in folder.rglob("*")}
+
+
+@pytest.fixture
+def no_mask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("no_mask")
+def test_nobody_else_may_open_a_journal_or_what_lies_beside_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        DailyBackups(path, 3, lambda: date(2026, 5, 1), lambda _: None).back_up_today()
+        back_up(path, path.with_name("copy.sqlite"))
+        beside = {path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-last", "copy.sqlite"}
+        assert modes(path.parent) == {
+            **dict.fromkeys(beside, 0o600),
+            "backups": 0o700,
+            "a journal-2026-05-01.sqlite": 0o600,
+        }
+    restore(path.with_name("copy.sqlite"), path, START)
+
+    def no_links(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    # As on a stick with FAT.
+    monkeypatch.setattr(os, "link", no_links)
+    restore(path.with_name("copy.sqlite"), path, START.replace(hour=20))
+    assert set(modes(path.parent).values()) == {0o600, 0o700}
+    assert len(list(path.parent.glob("a journal-before-*"))) == 2
+
+
+def test_the_files_of_an_earlier_version_are_closed_to_others(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        left = path.with_name("left.sqlite")
+        beside = ["", "-wal", "-shm", "-last"]
+        for ending in beside:
+            shutil.copyfile(f"{path}{ending}", f"{left}{ending}")
+    copies = ["left-before-20260501-183000.sqlite", "left-version-3.sqlite", "left-damaged-20260501-183000.sqlite-wal"]
+    others = ["another.sqlite", "leftover.txt"]
+    (path.parent / "backups").mkdir()
+    for name in (*copies, *others, "backups/left-2026-04-30.sqlite"):
+        (path.parent / name).touch()
+    for each in path.parent.rglob("*"):
+        each.chmod(0o666 if each.is_file() else 0o755)
+    with Journal.open(left, wall_clock=ticking_clock()) as journal:
+        DailyBackups(left, 3, lambda: date(2026, 5, 1), lambda _: None).back_up_today()
+        found = modes(path.parent)
+        assert [found[f"{left.name}{ending}"] for ending in beside] == [0o600] * 4
+        assert [found[name] for name in copies] == [0o600] * 3
+        assert found["backups"] == 0o700
+        assert [found[name] for name in others] == [0o666] * 2
+        assert len(journal.events()) == 1
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/null")])
+def test_a_pipe_or_a_device_is_refused_as_a_journal(path: Path, make: Callable[[Path], object]) -> None:
+    make(path)
+    before = stat.S_IMODE(path.stat().st_mode)
+    for open_journal in (open_to_write, read_journal):
+        with pytest.raises(
+            JournalReadOnlyError, match=r"a journal\.sqlite is a pipe or a device; give a file as --jou"
+        ):
+            open_journal(path)
+    assert stat.S_IMODE(path.stat().st_mode) == before
 
 
 def test_no_file_beside_the_journal_can_be_removed_to_let_a_second_writer_in(path: Path) -> None:
@@ -552,6 +638,14 @@ def damage_a_page_written_once(path: Path, *, of_a_picture: bool) -> None:
     pytest.fail("there is no such page")
 
 
+@pytest.mark.usefixtures("no_mask")
+def test_a_copy_of_a_damaged_journal_is_nobody_elses_to_read(left_path: Path) -> None:
+    damage(left_path, 5000)
+    Journal.open(left_path, wall_clock=ticking_clock()).close()
+    assert len(list(left_path.parent.glob("*-damaged-*"))) == 2
+    assert set(modes(left_path.parent).values()) == {0o600}
+
+
 def test_events_that_cannot_be_recovered_are_named(left_path: Path) -> None:
     damage_a_page_written_once(left_path, of_a_picture=False)
     with opened(left_path) as journal:
@@ -649,6 +743,27 @@ def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(left_path: Path) 
         assert journal.last_number == EVENTS - 1
 
 
+def test_a_log_that_was_merged_and_then_partly_cut_off_lacks_nothing(tmp_path: Path) -> None:
+    path, left = tmp_path / "played.sqlite", tmp_path / "left.sqlite"
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for index, event in enumerate((NEW_GAME, *[TURN] * 9)):
+            journal.append(event, [] if index in {5, 6} else [picture("before", 9000)])
+        with closing(connect(path.as_uri())) as other:
+            other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        for ending in ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{left}{ending}")
+    frames = read_log(log_path(left).read_bytes()).read
+    ends = [at for at, frame in enumerate(frames) if frame.pages and frames[at - 1] != frame]
+    # The power was cut while the log was emptied. Left are the end of a transaction, the next one, a page of the last.
+    kept = {ends[-5] + 1, *range(ends[-4] - 1, ends[-4] + 2), ends[-1] - 1}
+    for at in sorted({*range(len(frames))} - kept):
+        damage(left, 32 + at * FRAME_BYTES + 24, 4096, b"\0")
+    damage(left, 0, 32, b"\0")
+    assert loss_of(left) is None
+    with opened(left) as journal:
+        assert (journal.remark, journal.last_number) == ("", 10)
+
+
 def test_frames_of_an_earlier_generation_are_no_damage(tmp_path: Path) -> None:
     played, left = tmp_path / "journal.sqlite", tmp_path / "left.sqlite"
     with Journal.open(played, wall_clock=ticking_clock()) as journal:
@@ -705,6 +820,17 @@ def test_an_event_whose_text_was_changed_is_named(left_path: Path) -> None:
         pytest.raises(JournalUnreadableError, match=r"event \d+ is not as it was recorded; the journal is damaged"),
     ):
         journal.events()
+
+
+def test_an_event_that_was_removed_by_hand_is_named(left_path: Path) -> None:
+    opened(left_path).close()
+    with closing(sqlite3.connect(left_path, isolation_level=None)) as database:
+        database.execute("DROP TRIGGER event_is_never_removed")
+        database.execute("DELETE FROM event WHERE number = 17")
+    with read_journal(left_path) as journal:
+        for game in (None, 1):
+            with pytest.raises(JournalUnreadableError, match="event 17 is missing; the journal is damaged"):
+                journal.events(game)
 
 
 def test_an_event_numbered_too_high_by_hand_is_refused(left_path: Path) -> None:

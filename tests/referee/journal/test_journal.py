@@ -637,6 +637,11 @@ def move_over(path: Path, copy: Path) -> None:
     copy.rename(path)
 
 
+def kinds(path: Path) -> list[EventKind]:
+    with read_journal(path) as journal:
+        return [event.kind for _, event in journal.events()]
+
+
 def copy_over(path: Path, copy: Path) -> None:
     shutil.copyfile(copy, path)
 
@@ -694,7 +699,7 @@ def test_a_journal_that_is_replaced_is_left_and_the_game_goes_on_beside_it(
     assert isinstance(journal.trouble, JournalDisplacedError)
     assert journal.retry()
     other = plain_path.with_name("journal-goes-on-20260501-183000.sqlite")
-    assert said[2:] == [f"The game goes on in {other}. The file that took the journal's name is unchanged."]
+    assert said[2:] == [f"The game goes on in {other}. The referee writes nothing more to {plain_path}."]
     assert journal.append(TURN) == 36
     assert numbers(other) == list(kept)
     assert plain_path.read_bytes() == now_there
@@ -705,6 +710,49 @@ def test_a_journal_that_is_replaced_is_left_and_the_game_goes_on_beside_it(
     if go is not other_text:
         with Journal.open(plain_path, wall_clock=ticking_clock()) as restored:
             assert restored.append(TURN) == 2
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_beside_a_program_that_writes_the_journal_too_the_game_goes_on_in_another_file(
+    plain_path: Path, is_merged: bool
+) -> None:
+    said: list[str] = []
+    journal, _ = playing(plain_path, said)
+    kept_pictures = len(journal.journal.evidence(33)) + len(journal.journal.evidence(2))
+    # As a version does whose lock this one doesn't know.
+    with closing(connect(f"file:{plain_path}")) as foreign:
+        for number in (35, 36):
+            row = (number, 2, "note", '{"message": "not ours"}', None, "2026-05-01T18:30:00.000Z")
+            columns = "number, game, kind, data, frame_time_s, wall_time"
+            foreign.execute(f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
+            foreign.execute(
+                "INSERT INTO evidence (event, name, media_type, size_bytes, content) "
+                "VALUES (?, 'x', 'image/png', 1, x'00')",
+                (number,),
+            )
+        if is_merged:
+            foreign.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert journal.append(TURN) == 35
+        assert isinstance(journal.trouble, JournalDisplacedError)
+        assert said == [
+            f"The game goes on, but only in memory: another program also writes the journal {plain_path}, perhaps an "
+            "earlier version of the referee; stop it"
+        ]
+        assert journal.retry()
+        other = plain_path.with_name("journal-goes-on-20260501-183000.sqlite")
+        assert said[2:] == [f"The game goes on in {other}. The referee writes nothing more to {plain_path}."]
+        assert journal.append(TURN) == 36
+        assert numbers(plain_path) == numbers(other) == list(range(1, 37))
+        foreign.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (2, 'note', '{\"message\": \"\"}', '')")
+    journal.close()
+    assert kinds(other)[-2:] == [EventKind.TURN] * 2
+    assert kinds(plain_path)[-3:] == [EventKind.NOTE] * 3
+    with read_journal(other) as reader:
+        reader.check()
+        assert len(reader.evidence(33)) + len(reader.evidence(2)) == kept_pictures
+        assert reader.evidence(36) == []
+    with closing(sqlite3.connect(other)) as database, pytest.raises(sqlite3.Error, match="never removed"):
+        database.execute("DELETE FROM event")
 
 
 @pytest.mark.parametrize("go", [remove, move_over, copy_over])

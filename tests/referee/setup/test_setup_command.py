@@ -1,6 +1,7 @@
 """``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
 
 import fcntl
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -60,11 +61,27 @@ def test_a_second_page_of_the_same_set_up_is_refused(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     tables = tmp_path / "tabletop-referee" / "tables" if command == ("start",) else tmp_path
     tables.mkdir(parents=True, exist_ok=True)
-    with (tables / "setup.lock").open("w") as held:
+    lock = tables / "setup.lock"
+    with lock.open("w") as held:
+        lock.chmod(0o666)
         fcntl.flock(held, fcntl.LOCK_EX)
         refused = run(*command)
     assert refused.exit_code not in (0, 1)
-    assert "the page is open already; the terminal that runs it has its address" in refused.output
+    told = " ".join(refused.output.split())
+    assert "setup.lock, most likely an earlier `referee start` or `referee setup`: go on at the address" in told
+    # Nobody else may lock it from now on.
+    assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("source", "mode"),
+    [("http://me:secret@cam.local/video", 0o600), ("http://cam.local/video?key=secret", 0o600), ("phone", 0o644)],
+)
+def test_settings_that_may_hold_a_password_are_nobody_elses_to_read(tmp_path: Path, source: str, mode: int) -> None:
+    file = tmp_path / "referee.toml"
+    file.touch(0o644)
+    Progress(tmp_path, "deblockle").keep({"game.name": "deblockle", "camera.source": source})
+    assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
 def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:

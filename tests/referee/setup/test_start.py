@@ -15,6 +15,7 @@ import pytest
 
 from engine.registry import games, load
 from referee.session.table_port import PhonePort
+from referee.settings.kept_cameras import keep_camera
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.picture_checks import SharedCamera
 from referee.setup.steps import Progress, steps_of
@@ -23,6 +24,8 @@ from tests.commands import Run
 from vision.cameras.live import PlainWaiting
 from vision.cameras.phone import SPEC, PhoneCamera
 from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose
+from vision.self_calibration import SelfCalibration, Sighting
 
 TABLES = ".local/share/tabletop-referee/tables"
 ALL = [step.name for step in steps_of(load("diaballik"), tonight=True)]
@@ -116,6 +119,51 @@ def test_the_open_game_goes_on_at_its_own_table_not_at_the_newest(run: Run, tmp_
     assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
     run("start")
     assert begun.watched == [f"{TABLES}/diaballik/referee.toml"]
+
+
+@pytest.mark.usefixtures("begun")
+def test_who_is_asked_what_is_wrong_examines_the_table_that_start_made(run: Run, tmp_path: Path) -> None:
+    for age_s, game in ((60, "diaballik"), (30, "blockade")):
+        folder = tmp_path / TABLES / game
+        folder.mkdir(parents=True)
+        Progress(folder, game, ALL).keep({"game.name": game, "camera.source": SPEC, "table.layout": "kit"})
+        os.utime(folder / "setup.json", (NOW_S - age_s,) * 2)
+    assert f"{TABLES}/blockade/referee.toml" in run("doctor").output
+    assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
+    journal = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
+    sighting = Sighting(np.zeros((1, 3)), np.zeros((1, 2)), Pose(np.eye(3), np.array([0.0, 0.0, 500.0])))
+    camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.2, SPEC)
+    keep_camera(journal, SPEC, SelfCalibration(camera, 0.08, 0.01, (sighting,)))
+    told = " ".join(run("doctor").output.split())
+    assert f"{TABLES}/diaballik/referee.toml" in told
+    assert "the paper kit of diaballik" in told
+    assert "a phone that opens the page" in told
+    assert "known to 8.0 % from 1 view of the table, 1280 x 720 pixels" in told
+    assert "A real table still needs a camera" not in told
+    reported = run("tools", "bug-report", "--show", "doctor.txt").output
+    assert "the paper kit of diaballik" in reported
+    assert "a phone that opens the page" in reported
+    settings = run("tools", "bug-report", "--show", "settings.txt").output
+    assert 'name = "diaballik"' in settings
+    assert 'source = "phone"' in settings
+    # It still is examined if the journal can't be read.
+    journal.write_bytes(b"?" * 5000)
+    assert f"{TABLES}/blockade/referee.toml" in run("doctor").output
+    # Who wrote settings plays by them.
+    (tmp_path / "referee.toml").write_text('[game]\nname = "blokus"\n')
+    assert "blockade" not in run("doctor").output
+
+
+def test_damaged_settings_of_a_begun_table_can_be_begun_again(run: Run, tmp_path: Path, begun: Begun) -> None:
+    folder = tmp_path / TABLES / "diaballik"
+    folder.mkdir(parents=True)
+    Progress(folder, "diaballik", ["kit"]).keep({"game.name": "diaballik"})
+    (folder / "referee.toml").write_text("[game\n")
+    said = run("start")
+    assert "referee.toml is not valid TOML" in said.stderr
+    assert said.stderr.endswith("; correct it, or begin the steps again by --new\n")
+    assert run("start", "--new").exit_code == 0
+    assert begun.shown == [("", TABLES)]
 
 
 def test_settings_that_a_person_wrote_for_a_game_are_replaced_only_if_confirmed(

@@ -2,9 +2,11 @@
 
 import asyncio
 import errno
+import fcntl
 import http.client
 import io
 import json
+import os
 import re
 import stat
 import threading
@@ -30,7 +32,7 @@ from engine.values import Outcome
 from referee.cli.page import maintenance
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.doctor import examine, machine_in_use
-from referee.errors import PageError
+from referee.errors import DevicesBusyError, PageError
 from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.journal import Journal
 from referee.journal.reader import JournalReader
@@ -42,7 +44,7 @@ from referee.settings.settings import PageOptions
 from referee.web import api
 from referee.web.access import PageSession, Role
 from referee.web.api import PageServices
-from referee.web.devices import MOST_DEVICES, PAIRED_S, Claim, PairedDevices
+from referee.web.devices import MOST_DEVICES, PAIRED_S, Claim, Device, PairedDevices
 from referee.web.documents import Rendered
 from referee.web.history import History
 from referee.web.server import open_page
@@ -204,6 +206,56 @@ def test_only_the_owner_of_the_file_may_read_it(tmp_path: Path) -> None:
     path = tmp_path / "devices"
     listed(path).add("Ben", Role.PLAY)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_whoever_only_looks_for_a_device_does_not_wait_for_another_process_that_changes_the_list(
+    tmp_path: Path,
+) -> None:
+    path, tries = tmp_path / "devices", []
+    ben = listed(path).add("Ben", Role.PLAY)
+
+    def look(_: float) -> None:
+        # A request comes while this process waits for the other one.
+        found: list[Device | None] = []
+        asking = threading.Thread(target=lambda: found.append(devices.find(ben.id)), daemon=True)
+        asking.start()
+        asking.join(GUARD_S)
+        tries.append(found)
+
+    devices = PairedDevices(path, lambda: 0.0, look)
+    with path.with_name("devices.lock").open("r+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DevicesBusyError, match="try again"):
+            devices.change(ben.id, Role.OWN)
+        assert len(tries) > 10
+        assert all(found == [ben] for found in tries)
+        # It is only put off.
+        devices.note_seen(ben.id)
+        devices.save_seen_times()
+        refused = client_of(port_of(), access_of(HOUSE, devices=devices)).post(
+            "/api/pair", json={"code": CODES[Role.OWN]}
+        )
+        assert (refused.status_code, "try again" in refused.json()["words"]) == (503, True)
+    assert devices.change(ben.id, Role.OWN) == ben
+
+
+def test_nobody_else_may_lock_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+    lock = path.with_name("devices.lock")
+    lock.touch()
+    lock.chmod(0o666)
+    # A lock on the folder, which others may read, is none on the list.
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    pairing = threading.Thread(target=lambda: listed(path).add("Ben", Role.PLAY), daemon=True)
+    pairing.start()
+    pairing.join(GUARD_S)
+    assert not pairing.is_alive()
+    os.close(folder)
+    assert {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {
+        "devices": 0o600,
+        "devices.lock": 0o600,
+    }
 
 
 def test_two_processes_keep_each_others_changes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from benchmarks import power_cut
 from benchmarks.parts.power import vfs
 from benchmarks.parts.power.cuts import JOURNAL, Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome, Sync, Write
-from benchmarks.parts.power.kills import Aim
+from benchmarks.parts.power.kills import Aim, KilledGame, KillTally
 from benchmarks.parts.power.vfs import RecordingFiles
 
 
@@ -34,6 +34,20 @@ def test_nothing_is_lost_at_a_cut_before_or_after_any_sync(scratch: Path) -> Non
     everything = list(played.cases(draws=1, elsewhere=10))
     assert len({(case.life, case.requests) for case in everything}) > 40
     assert faults(played, random.Random(3).sample(everything, 160)) == []
+
+
+def test_nothing_is_lost_at_cuts_that_were_never_tried(scratch: Path) -> None:
+    # Another one each time: a fault that no kept seed shows is found some day. The command repeats it.
+    seed, turns = random.SystemRandom().randrange(1_000_000), 5
+    command = f"python benchmarks/power_cut.py --seed {seed} --turns {turns} --replay"
+    try:
+        played = PlayedOnDisk(seed, turns, scratch)
+    except CutError as error:
+        pytest.fail(f"{command} 0:1:SECTORS:1\n{error}")
+    assert played.turns_kept == played.turns_played, command
+    everything = list(played.cases(draws=1, elsewhere=10))
+    failed = faults(played, random.Random(seed).sample(everything, 160))
+    assert not failed, "\n".join(f"{command} {each}" for each in failed)
 
 
 @pytest.mark.long
@@ -152,6 +166,14 @@ def test_games_go_on_after_each_kill_and_nothing_is_lost() -> None:
     assert done.exit_code == 0, done.output
     assert "kill -9: 8 kills" in done.output
     assert "0 games with something lost, added or changed" in done.output
+
+
+def test_a_referee_lives_until_it_records_a_turn_if_those_before_it_were_killed_too_soon(scratch: Path) -> None:
+    game = KilledGame(1, 3, scratch / "journal.sqlite", KillTally())
+    assert {game._plan().aim for _ in range(50)} == {*Aim}
+    for _ in range(35):
+        game._go_on_alone(8)
+    assert {game._plan().aim for _ in range(50)} == {Aim.RECORDED}
 
 
 @pytest.mark.long
