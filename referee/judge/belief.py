@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.dice import SeenDice, names_of
 from referee.judge.evidence.earlier_pictures import (

@@ -284,8 +284,8 @@ def test_named_dice_that_a_hand_half_covers_after_their_roll_are_no_roll_when_th
     cool = [die.moved(0.0, 60.0, face="1") for die in cool]
     assert format_roll(game.look(judged, warm + cool).rolls[0].roll) == "1,1"
     _, state = moving_turn(judged.belief[0])
-    assert game.look(judged, warm + cool, Trigger.DECLARED, state).steps
-    assert judged.belief[0].to_move == "warm"
+    played = game.look(judged, warm + cool, Trigger.DECLARED, state)
+    assert (len(played.steps), played.rolls, judged.belief[0].to_move) == (1, (), "warm")
     assert not game.look(judged, warm + cool).rolls
     warm = [die.moved(0.0, 60.0) for die in warm]
     assert format_roll(game.look(judged, warm + cool, Trigger.DECLARED).rolls[0].roll) == "1,4"
