@@ -168,8 +168,8 @@ class SeenDice:
     def must_be_thrown_since(self, before: SeenDice) -> bool:
         """Return whether dice that show what they showed ``before`` were thrown, not only pushed aside or together.
 
-        Each lies where none of its name lay, not all beside others, and two were moved differently, by ``MOVED_MM``. Of a
-        single die nobody can tell.
+        Each lies where none of its name lay, not all beside others, and two were moved differently, by ``MOVED_MM``. Of
+        a single die nobody can tell.
         """
         moves = [die.distance_mm(other) for die in self.dice for other in before.dice if die.name == other.name]
         if len(self.dice) != len(before.dice) or not all(MOVED_MM < move < math.inf for move in moves):
