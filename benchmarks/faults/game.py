@@ -13,6 +13,7 @@ from engine.api import Game
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Moment, MotionSegment
 from simulator.play.game import POLL_S, Mood, Press, TruthLog
+from simulator.scene.pieces import DiePose
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets, place_mm
 from vision.layout.table import TableLayout
@@ -34,12 +35,15 @@ PLAYER_FAULTS = (
 DICE_TOUCHED = "dice touched"
 """One more, on tables with dice."""
 
+HAND_OVER_DICE = "hand over the dice"
+"""Another: somebody else's hand half covers dice for a while, before a turn and again after it."""
+
 SEVERAL_HANDS = "several hands"
 """One more, on tables with sheets: others reach over theirs before somebody has written, and stay for a while."""
 
 NO_FAULT = "nothing"
 
-FAULT_KINDS = (NO_FAULT, *PLAYER_FAULTS, *DISTURBANCE_KINDS, DICE_TOUCHED, SEVERAL_HANDS)
+FAULT_KINDS = (NO_FAULT, *PLAYER_FAULTS, *DISTURBANCE_KINDS, DICE_TOUCHED, HAND_OVER_DICE, SEVERAL_HANDS)
 """Everything that may be drawn for a turn in one game or another, by name."""
 
 _ONLY_BLOCKS = frozenset({"put back turned", "another block turned"})
@@ -58,7 +62,7 @@ def impossible_kinds(game: Game[Any, Any]) -> frozenset[str]:
     if stacks:
         # no square of such a board is ever empty
         found.add("thing on the board")
-    found |= {DICE_TOUCHED} if game.dice is None else _NOT_BETWEEN_ROLLS
+    found |= {DICE_TOUCHED, HAND_OVER_DICE} if game.dice is None else _NOT_BETWEEN_ROLLS
     return frozenset(found if game.has_sheets else {*found, SEVERAL_HANDS})
 
 
@@ -69,6 +73,10 @@ _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3
 _WAITING_S = (2.5, 7.0)
 """Least and longest time for which a hand waits."""
+_OVER_DICE_S = (1.0, 3.0)
+"""Least and longest time for which a hand rests over dice before anything else happens."""
+_BESIDE_DIE_MM = 20.0
+"""Most distance of its fingertips from a die, along each axis, about a die's width: it half covers that or others."""
 _SWAY_MM = 8.0
 _STILL_SHARE = 0.5
 """Share of waiting hands that don't move."""
@@ -194,7 +202,7 @@ class FaultyGame(AnsweringGame):
             return None
         kinds = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
-            kinds += (DICE_TOUCHED,)
+            kinds += (DICE_TOUCHED, HAND_OVER_DICE)
         if not self._only and lying_sheets(self._layout):
             kinds += (SEVERAL_HANDS,)
         kind = self._draw_from("episodes", kinds)
@@ -239,6 +247,11 @@ class FaultyGame(AnsweringGame):
                 action = people.touch_dice()
                 if action.carries:
                     yield from self._touch(kind, action)
+            case "hand over the dice":
+                yield from self._rest_over_dice(stays=self._event_rng.random() < 0.5)
+                action = yield from self._turn()
+                yield from self._rest_over_dice(stays=False)
+                return action
             case "several hands":
                 self._have_others_wait()
             case "turn taken back":
@@ -316,6 +329,22 @@ class FaultyGame(AnsweringGame):
                 ended_s = self._planned_s + float(rng.uniform(*_WAITING_S))
                 self._waiting.append(self._waiting_hand(player, ended_s))
                 self._note_done(SEVERAL_HANDS)
+
+    def _rest_over_dice(self, *, stays: bool) -> Iterator[MotionSegment]:
+        """Have the hand of another than the player to move rest beside a die; it ``stays`` while that one plays."""
+        rng, people = self._event_rng, self._people
+        dice = [one for one in people.standing.values() if isinstance(one, DiePose)]
+        playing = self._game.players[: len(lying_sheets(self._layout)) or None]
+        others = [player for player in playing if player != people.to_move]
+        if not dice or not others or people.is_over:
+            return
+        die, rests_s = dice[int(rng.integers(len(dice)))], float(rng.uniform(*_OVER_DICE_S))
+        x_mm, y_mm = (middle + float(rng.uniform(-_BESIDE_DIE_MM, _BESIDE_DIE_MM)) for middle in (die.x_mm, die.y_mm))
+        player, end = others[int(rng.integers(len(others)))], 1 if rng.random() < 0.5 else -1
+        ended_s = self._planned_s + rests_s * (2 if stays else 1)
+        self._waiting.append(WaitingHand(player, end, x_mm, y_mm, self._planned_s, ended_s, 0.0))
+        yield self._still(rests_s + self._habits.settle_s)
+        self._note_done(HAND_OVER_DICE)
 
     def _waiting_hand(self, player: str, ended_s: float) -> WaitingHand:
         """Return a hand over a cell of a player's sheet that comes from the nearer end of the table."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.dice import SeenDice, names_of
 from referee.judge.evidence.earlier_pictures import (
@@ -383,14 +383,19 @@ def override_belief(
         conversation=Conversation(taken_back=frozenset(taken_back)),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         # Whatever the dice show now is older than the person's word.
-        dice=_known_dice(context.game, states[0], observations.dice, belief.dice or SeenDice()),
+        dice=_known_dice(context, states[0], observations.dice, belief.dice or SeenDice()),
     )
 
 
-def _known_dice(game: Game[StateT, TurnT], state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:
-    """Return the dice seen and, out of sight, those of rolls that only a person saw."""
+def _known_dice(
+    context: JudgeContext[StateT, TurnT], state: StateT, seen: SeenDice | None, before: SeenDice
+) -> SeenDice | None:
+    """Return the dice seen and, out of sight, those of rolls that only a person saw; others may lie under a hand."""
     if seen is None:
         return None
+    game, looked = context.game, seen.surest(before, context.settings.margin)
+    if game.dice_names is None:
+        looked = looked.with_vanished(before)
     roll = None if game.dice is None else game.dice.roll_of(state)
-    told = seen if roll is None else seen.with_typed_roll(roll, names_of(game, state))
-    return told.with_others(before.out_of_sight)
+    told = looked if roll is None else looked.with_typed_roll(roll, names_of(game, state))
+    return told.with_others(before.out_of_sight if game.dice_names is None else before)

@@ -65,9 +65,11 @@ class PooledDie:
 
         A die without a name may have been nudged, and turned over by that. One with a name must lie as it did.
         """
-        if self.name:
-            return self.lies_like(other)
-        return not other.name and self.distance_mm(other) <= MOVED_MM
+        return self.lies_like(other) if self.name else self.lies_near(other)
+
+    def lies_near(self, other: PooledDie) -> bool:
+        """Return whether it has the other die's name, or none as that, and lies where that lay, perhaps nudged."""
+        return self.name == other.name and self.distance_mm(other) <= MOVED_MM
 
     def lies_like(self, other: PooledDie) -> bool:
         """Return whether this is the other die, not touched since."""
@@ -118,7 +120,7 @@ class SeenDice:
     def with_others(self, before: SeenDice) -> SeenDice:
         """Return these dice, and those of the earlier ones that have other names."""
         names = {die.name for die in self.dice}
-        return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
+        return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)), self.vanished)
 
     def with_typed_roll(self, roll: Roll, names: Sequence[str]) -> SeenDice:
         """Return these dice and, as out of sight, the other dice of a roll that a person told.
@@ -134,23 +136,42 @@ class SeenDice:
         told = (PooledDie(_OUT_OF_SIGHT, 0.0, 0.0, name, {face: 0.0}) for name, face in missing)
         return SeenDice((*self.dice, *told), self.vanished)
 
+    def with_vanished(self, before: SeenDice) -> SeenDice:
+        """Return these dice, and as vanished the earlier ones that none of these may be, unless as many lie there."""
+        earlier = before.in_sight.ever.dice
+        gone = tuple(one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
+        return SeenDice(self.dice, gone if len(self.dice) < len(earlier) else ())
+
+    def surest(self, before: SeenDice, sure: float = math.inf) -> SeenDice:
+        """Return these dice; in place of one read less surely than ``sure``, a surer earlier reading near there."""
+        earlier = before.ever.dice
+        dice = (
+            max((die, *(one for one in earlier if die.lies_near(one))), key=lambda one: one.certainty)
+            if die.certainty < sure
+            else die
+            for die in self.dice
+        )
+        return SeenDice(tuple(dice), self.vanished)
+
     def is_sure(self, margin: float) -> bool:
         """Return whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
     def remembering(self, before: SeenDice) -> SeenDice:
-        """Return these dice and those out of sight; earlier dice that none of these may be count as vanished."""
-        earlier = (*before.in_sight.dice, *before.vanished)
-        gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
-        return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
+        """Return what is known after a look in which only these dice, some or all of the earlier ones, were in sight.
+
+        A hand may half cover them, so a less certain reading never replaces a more certain one.
+        """
+        known = self.with_vanished(before)
+        return SeenDice((*self.surest(before).dice, *before.out_of_sight.dice), known.vanished)
 
     def must_be_thrown_since(self, before: SeenDice) -> bool:
         """Return whether dice that show what they showed ``before`` were thrown, not only pushed aside or together.
 
-        Each lies where none lay, not all beside others, and two were moved differently, by ``MOVED_MM``. Of a
-        single die nobody can tell.
+        Each lies where none of its name lay, not all beside others, and two were moved differently, by ``MOVED_MM``. Of
+        a single die nobody can tell.
         """
-        moves = [die.distance_mm(other) for die in self.dice for other in before.dice]
+        moves = [die.distance_mm(other) for die in self.dice for other in before.dice if die.name == other.name]
         if len(self.dice) != len(before.dice) or not all(MOVED_MM < move < math.inf for move in moves):
             return False
         if all(any(0 < die.distance_mm(other) <= _TOUCHING_MM for other in self.dice) for die in self.dice):

@@ -41,7 +41,7 @@ def _answers_to_dice(
 ) -> Iterator[Judgement[StateT, TurnT]]:
     """Yield what could be said about dice that may be the awaited roll; the first counts."""
     dice, known = _without_left_over(given, rules, every, every_known)
-    match, belief, settings = dice.against(known), given.belief, given.settings
+    match, belief, settings = dice.against(known.ever), given.belief, given.settings
     # A bump, or a misread face, hardly changes two faces.
     if not match.lies_elsewhere and match.count - match.same_face < 2:
         if given.declared:
@@ -53,13 +53,14 @@ def _answers_to_dice(
     if not dice.rests or not ranked:
         numbers = (len(one.roll.faces) for one in rules.possible_rolls(given.states[0]))
         yield _quietly(given, sentences.no_roll_yet(dice.leaning, match.count, max(numbers, default=match.count)))
-    # They may not have been rolled.
-    if match.untouched:
+    # They may not have been rolled; but one of several may land as one lay that was picked up.
+    if match.untouched and (dice.against(known).untouched or match.untouched >= min(2, match.count // 2)):
         yield _quietly(given, sentences.some_dice_lay_there(match.untouched))
     best, text = ranked[0], format_roll(ranked[0].roll)
     # They may only have been put aside.
     lay = _of_mover(given.context, belief, known)
-    if not given.declared and dice.against(lay).is_same_roll and not dice.must_be_thrown_since(lay):
+    before = [each for each in (lay, lay.ever) if dice.against(each).is_same_roll]
+    if not given.declared and not all(dice.must_be_thrown_since(each) for each in before):
         yield _quietly(
             given, Phrase("The dice show {roll}, as before. Press the button if they were rolled again.", text)
         )
@@ -95,7 +96,7 @@ def following_dice_put_aside(given: Assessment[StateT, TurnT]) -> Assessment[Sta
     others, lay = (SeenDice(tuple(die for die in each.dice if die.name not in own)) for each in (seen, known))
     if not (others.rests and others.against(lay).is_same_roll):
         return given
-    return given.with_belief(replace(given.belief, dice=others.with_others(known)))
+    return given.with_belief(replace(given.belief, dice=others.surest(lay, given.settings.margin).with_others(known)))
 
 
 def _without_left_over(
@@ -105,22 +106,28 @@ def _without_left_over(
 
     Near the end of a game fewer dice are rolled, and one that nobody took may stay where it was.
     """
-    fresh = dice.against(known).fresh
+    fresh = dice.against(known.ever).fresh
     if given.game.dice_names is not None or not 0 < len(fresh) < len(dice.dice):
         return dice, known
     numbers = {len(one.roll.faces) for one in rules.possible_rolls(given.states[0])}
     is_rest_rolled = len(fresh) in numbers and len(dice.dice) not in numbers
-    return (SeenDice(fresh), SeenDice(known.against(dice).fresh)) if is_rest_rolled else (dice, known)
+    others = SeenDice(known.against(dice).fresh, SeenDice(known.vanished).against(dice).fresh)
+    return (SeenDice(fresh), others) if is_rest_rolled else (dice, known)
 
 
 def judge_roll_before_turn_ended(given: Assessment[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
     seen, known = given.seen.dice, given.belief.dice
-    if seen is None or known is None or len(given.states) > 1 or not (seen.rests and seen.against(known).is_rolled):
+    if (
+        seen is None
+        or known is None
+        or len(given.states) > 1
+        or not (seen.rests and seen.against(known.ever).is_rolled)
+    ):
         return None
     # While somebody may still write, dice that show the same were rather put out of the way.
     turns = silent_turns(given.game, given.states[0])
-    if not turns or (seen.against(known).is_same_roll and not given.declared):
+    if not turns or (seen.against(known.ever).is_same_roll and not given.declared):
         return None
     forgone = accept(given, turns)
     answer = judge_roll(Assessment.at(given.context, forgone.belief, given.seen, given.trigger))
@@ -193,24 +200,26 @@ def remember_known_dice(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
-    lies_as_before = bool(dice.dice) and not dice.against(known.ever).fresh
-    if context.game.dice_names is None and (dice.against(known).is_remainder or lies_as_before):
-        # Dice that were picked up may land where they lay before; a hand over them uncovers them as they lay.
-        return replace(belief, dice=dice.remembering(known)), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_of_mover(context, belief, every) for every in (dice, known))
+    told = SeenDice() if roll is None else SeenDice().with_typed_roll(roll, names_of(context.game, belief.states[0]))
+    margin = context.settings.margin
+    lying = own.surest(before, margin).with_others(known)
+    if own.rests and before.in_sight.against(own).is_remainder and own.against(told).is_same_roll:
+        # A die that was taken lies there again, or a roll that a person told came in sight.
+        return replace(belief, dice=lying), ()
+    lies_as_before = bool(dice.dice) and not dice.against(known.ever).fresh
+    if context.game.dice_names is None and (dice.against(known.ever).is_remainder or lies_as_before):
+        # Dice that were picked up may land where they lay before; a hand over them uncovers them as they lay.
+        return replace(belief, dice=dice.remembering(known)), ()
     if roll is None or (own.dice and not own.rests):
         return belief, ()
-    told = SeenDice().with_typed_roll(roll, names_of(context.game, belief.states[0]))
-    if before.in_sight.against(own).is_remainder and own.against(told).is_same_roll:
-        # A die that was taken lies there again, or a roll that a person told came in sight.
-        return replace(belief, dice=own.with_others(known)), ()
     if len(own.dice) != len(before.dice):
         return belief, ()
     match = own.against(before)
     # Unnamed dice that lie elsewhere may be the next player's roll.
     if match.is_rolled and context.game.dice_names is None:
         return belief, ()
-    is_new = not match.is_same_roll and own.is_sure(context.settings.margin)
+    is_new = not match.is_same_roll and own.is_sure(margin)
     notes = (Phrase("The dice were touched. The roll that counts is {roll}.", format_roll(roll)),) if is_new else ()
-    return replace(belief, dice=own.with_others(known)), notes
+    return replace(belief, dice=replace(lying, vanished=known.vanished)), notes

@@ -21,6 +21,9 @@ MOST_COMPUTING_FRAMES = 2.0
 WHOLE_TURNS = 1900
 """Number of turns from which every kind of fault must have occurred: below 50 games of 40, since some end early."""
 
+UNTHROWN = "roll that nobody threw"
+"""What an item of an accepted roll is called where the dice lay untouched, or were only moved."""
+
 _RULES_WIDTH = 100
 _SLOWEST = 8
 _SLOW_FRAMES = 15
@@ -135,10 +138,17 @@ class SoakReport:
         wrong, lost, needless = (self.count(one) for one in (Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY))
         most = MOST_NEEDLESS_SHARE * self.turns
         everything = self.turns >= WHOLE_TURNS and self.inputs is not Inputs.SENSORS and not self.kinds
+        unthrown = sum(item.what == UNTHROWN for item in self.items)
+        rolls = (
+            []
+            if load(self.game).dice is None
+            else [(unthrown == 0, f"rolls that nobody threw: {unthrown}, none allowed")]
+        )
         every = [(not self.missing, f"faults that never occurred: {self._absent}")] if everything else []
         return [
             (wrong == 0, f"wrong: {wrong}, none allowed"),
             (lost == 0, f"lost: {lost}, none allowed"),
+            *rolls,
             (needless < most, f"asked needlessly: {needless} in {self.turns} turns, fewer than 1 in 100 allowed"),
             (
                 self.computing_frames < MOST_COMPUTING_FRAMES,

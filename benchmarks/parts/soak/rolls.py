@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.parts.soak.circumstances import is_disturbed
 from benchmarks.parts.soak.game import GameRecord
-from benchmarks.parts.soak.report import Outcome
+from benchmarks.parts.soak.report import UNTHROWN, Outcome
 from engine.api import Game
 from referee.journal.events import SEEN, Event, EventKind
 from simulator.play.actions import ActionKind
@@ -20,15 +20,21 @@ class FaultyRoll:
     time_s: float
     outcome: Outcome
     detail: str
+    what: str = "roll"
 
 
 def misread_rolls(played: GameRecord) -> Iterator[FaultyRoll]:
-    """Rolls read from the table that differ from the last throw."""
-    thrown = _thrown(played)
+    """Rolls read from the table that differ from the last throw, or that nobody has thrown since the roll before."""
+    thrown, used = _thrown(played), 0
     for event in _recorded(played):
         time_s = event.frame_time_s or 0.0
-        true = next((one.turn for one in reversed(thrown) if one.began_s <= time_s), "nothing")
-        if event.data.get("source") == SEEN and true != event.data["roll"]:
+        before, used = used, sum(one.began_s <= time_s for one in thrown)
+        true = thrown[used - 1].turn if used else "nothing"
+        if event.data.get("source") != SEEN:
+            continue
+        if used == before:
+            yield FaultyRoll(time_s, Outcome.WRONG, f"took {event.data['roll']} for a roll", UNTHROWN)
+        elif true != event.data["roll"]:
             yield FaultyRoll(time_s, Outcome.WRONG, f"took {event.data['roll']} for the roll; {true} was thrown")
 
 

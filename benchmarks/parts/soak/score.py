@@ -264,7 +264,7 @@ class _Scorer:
     def _rolls(self) -> list[Item]:
         """Rolls that the referee misread, or that a person had to enter."""
         return [
-            self._unplayed(one.time_s, "roll", one.outcome, one.detail)
+            self._unplayed(one.time_s, one.what, one.outcome, one.detail)
             for one in [*misread_rolls(self._played), *typed_rolls(self._game, self._played)]
         ]
 

@@ -1,6 +1,7 @@
 """Faults of games: their effects, and that a seed repeats them."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,7 +29,7 @@ from engine.registry import games, load
 from simulator.play.deblockle import VIOLATIONS
 from simulator.play.game import GameOptions, TruthLog, TurnEnd, VirtualGame
 from simulator.play.players import Habits
-from simulator.scene.pieces import BlockPose, PiecePose, block_on
+from simulator.scene.pieces import BlockPose, DiePose, PiecePose, block_on
 from simulator.scene.scene import Setting, standard_layout
 from tests.effort import cases, some
 from tests.present import present
@@ -88,6 +89,7 @@ def begun(game: str, kind: str, turns: int = 3) -> FaultyGame:
         ("deblockle", "another block turned", {"another block turned"}),
         ("diaballik", "another block turned", {NO_FAULT}),
         ("number-drop", "dice touched", {"dice touched"}),
+        ("number-drop", "hand over the dice", {"hand over the dice"}),
         ("blockade", "coin on a piece", {NO_FAULT}),
     ],
 )
@@ -173,6 +175,25 @@ def test_others_hold_a_hand_over_their_sheet_while_one_writes(turn_end: TurnEnd)
     # where a turn ends by resting, the others stay after the writer has left
     last = max(number for number, count in enumerate(hands) if count == 3)
     assert (2 in hands[last:]) == (turn_end == "rest")
+
+
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice", "blockade"])
+def test_a_hand_rests_over_the_dice_before_and_after_each_turn_and_covers_some(name: str) -> None:
+    sheets = 2 if load(name).has_sheets else None
+    rules = {"players": 2} if sheets else {}
+    options = FaultyOptions(name, rules, 2, turn_end="button", kinds=("hand over the dice",))
+    game = FaultyGame(3, faulty_setting(3, SIZE, name, sheets=sheets), options, None)
+    over_dice: Counter[tuple[float, float, float]] = Counter()
+    for time_s in np.arange(0.0, 120.0, 0.1):
+        moment = game.moment(time_s)
+        if moment is None:
+            break
+        dice = [piece for piece in moment.pieces if isinstance(piece, DiePose)]
+        tips = [hand.tip_mm for hand in moment.hands]
+        over_dice.update(
+            (x, y, z) for x, y, z in tips if any(max(abs(x - die.x_mm), abs(y - die.y_mm)) <= 20.0 for die in dice)
+        )
+    assert sum(count >= 10 for count in over_dice.values()) == 4, "for a second or more, twice a turn"
 
 
 def test_dropped_frames_leave_gaps_in_the_numbers() -> None:

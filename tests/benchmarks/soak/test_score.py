@@ -13,7 +13,7 @@ from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.inputs import covered_places, sides_in_plain_view
 from benchmarks.parts.soak.matching import resolve
-from benchmarks.parts.soak.report import GameScore, Item, Outcome, SoakReport
+from benchmarks.parts.soak.report import UNTHROWN, GameScore, Item, Outcome, SoakReport
 from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
 from benchmarks.scene.things import ForeignObject
 from engine.registry import games, load
@@ -222,6 +222,26 @@ def test_a_roll_that_was_not_thrown_is_wrong(played_game: GameRecord) -> None:
     assert (wrong.what, wrong.detail) == ("roll", "took 4,2 for the roll; 4,1 was thrown")
 
 
+@pytest.mark.parametrize(
+    ("sources", "unthrown"), [([SEEN], 0), ([SEEN, SEEN], 1), (["player", SEEN], 1), ([SEEN, "player"], 0)]
+)
+def test_dice_that_were_taken_for_a_roll_again_are_a_roll_that_nobody_threw(
+    played_game: GameRecord, sources: list[str], unthrown: int
+) -> None:
+    thrown = TruthEvent(ActionKind.ROLLED, "gold", 1.0, 2.0, {}, {}, {}, turn="4,1")
+    truth = replace(played_game.truth, events=[thrown, *played_game.truth.events])
+    rolls = [
+        (99, Event(EventKind.ROLLED, {"roll": "4,1", "state": "", "source": source}, 2.5 + number))
+        for number, source in enumerate(sources)
+    ]
+    scored = score(replace(played_game, truth=truth, events=[*played_game.events, *rolls]))
+    wrong = [item for item in scored.items if item.what == UNTHROWN]
+    assert [item.outcome for item in wrong] == [Outcome.WRONG] * unthrown
+    said = f"rolls that nobody threw: {unthrown}, none allowed"
+    assert (unthrown == 0, said) in SoakReport([scored], "", game="blockade").lines
+    assert not any("nobody threw" in line for _, line in SoakReport([scored], "").lines), "no dice"
+
+
 def test_a_roll_that_a_person_had_to_enter_is_needless_unless_something_disturbed_the_table(
     played_game: GameRecord,
 ) -> None:
@@ -315,6 +335,7 @@ def test_a_report_asks_for_every_kind_that_can_occur_in_a_game(game: str) -> Non
     assert {"nothing", "illegal turn"}.isdisjoint(missing)
     assert {"no frames", "hand resting"} <= missing
     assert ("dice touched" in missing) == (game in {"blockade", "number-drop", "blokus-dice"})
+    assert ("hand over the dice" in missing) == (game in {"blockade", "number-drop", "blokus-dice"})
     assert ("several hands" in missing) == (game in {"number-drop", "blokus-dice"})
     assert ("put back turned" in missing) == (game == "deblockle")
     assert any(kind.startswith("illegal: set-up: ") for kind in missing)

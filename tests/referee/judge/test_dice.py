@@ -303,11 +303,14 @@ def test_dice_that_a_hand_covered_for_a_while_are_no_roll(uncovered: list[str]) 
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.UNCHANGED, ())
 
 
-@pytest.mark.parametrize(("dice", "at_mm"), [("6 2 4 1", 4.0), ("6 2 4 3", 0.0)])
-def test_dice_picked_up_that_lie_otherwise_than_before_are_a_roll(dice: str, at_mm: float) -> None:
+@pytest.mark.parametrize(
+    ("dice", "at_mm", "is_roll"),
+    [("6 2 4 1", 4.0, False), ("6 2 4 3", 0.0, False), ("6 2 5 5", 4.0, True), ("6 2 4 3", FAR_MM, True)],
+)
+def test_dice_picked_up_are_a_roll_unless_they_lie_nearly_as_before(dice: str, at_mm: float, is_roll: bool) -> None:
     judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
     look(judged, "")
-    assert look(judged, dice, at_mm=at_mm).rolls
+    assert bool(look(judged, dice, at_mm=at_mm).rolls) == is_roll
 
 
 @pytest.mark.parametrize(("dice", "is_roll"), [("6 2 4 1", False), ("6 2 4 5", False), ("6 2 5 5", True)])

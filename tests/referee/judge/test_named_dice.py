@@ -78,6 +78,12 @@ def test_the_same_faces_of_dice_that_lie_apart_from_where_they_lay_are_a_roll(fo
     assert format_roll(four.consider(readings, Trigger.RESTED).rolls[0].roll) == "4,1"
 
 
+def test_a_die_may_land_where_one_of_another_name_lay_and_show_what_it_showed(four: JudgedGame) -> None:
+    thrown = roll_drawn("yellow:1 green:2 blue:5 red:4", 2 * FAR_MM)
+    readings = [replace(one, rolls=(thrown,)) for one in drawn(BLOCKADE, four.belief[0])]
+    assert format_roll(four.consider(readings, Trigger.RESTED).rolls[0].roll) == "4,1"
+
+
 @pytest.mark.parametrize("is_played", [True, False])
 def test_dice_of_the_next_player_put_aside_before_the_turn_are_no_roll(four: JudgedGame, is_played: bool) -> None:
     look_at_four(four, "red:1 yellow:1")
