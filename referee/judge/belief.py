@@ -101,7 +101,7 @@ class Override:
     def applied_to(self, seen: PooledReading, looks: Sequence[LookName]) -> PooledReading:
         """Return a look at the table in which what was told is certain; ``looks`` are all of the game's."""
         told = [place for place in self.told if place in seen.places or self.told_over.get(place) == ""]
-        seen = seen.without(self.ignored)
+        seen = replace(seen.without(self.ignored), settled=seen.settled | self.ignored)
         return seen.assuming(self.told, told, looks) if told else seen
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:

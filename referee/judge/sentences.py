@@ -156,7 +156,7 @@ BAD_PICTURE: Mapping[HindranceKind, Phrase] = MappingProxyType(
         HindranceKind.GLARE: Phrase("Please turn the lamp away."),
         HindranceKind.HAZE: Phrase("Please wipe the lens."),
         HindranceKind.BLUR: Phrase("Please turn the lens."),
-        HindranceKind.COARSE: Phrase("Please raise the camera's quality."),
+        HindranceKind.COARSE: Phrase("Please bring the camera nearer, or raise the quality and size of its pictures."),
         HindranceKind.OUTSIDE_PICTURE: Phrase("Please have all of the table in the picture."),
     }
 )
@@ -260,13 +260,32 @@ def disputed(places: Sequence[Place]) -> str:
     )
 
 
-def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collection[Place]) -> str:
-    """Some places can't be read for certain, or camera and sensors disagree about them."""
+def unsure(
+    places: Sequence[Place],
+    shown: Mapping[Place, str],
+    disputes: Collection[Place],
+    hindrances: Collection[HindranceKind] = (),
+) -> str:
+    """Some places can't be read for certain, perhaps in a bad picture, or camera and sensors disagree about them."""
     disagreed = [place for place in places if place in disputes]
     others = [place for place in places if place not in disputes]
     said = [disputed(disagreed)] if disagreed else []
     said += [doubtful(others, shown)] if others else []
+    said += [BAD_PICTURE[kind] for kind in BAD_PICTURE if kind in hindrances and others][:1]
     return joined(said)
+
+
+def missed(
+    places: Sequence[Place],
+    shown: Mapping[Place, str],
+    disputes: Collection[Place],
+    hindrances: Collection[HindranceKind] = (),
+) -> str:
+    """A piece has left its place, and may be on any of these, which can't be read for certain."""
+    said = unsure(places, shown, disputes, hindrances)
+    if any(kind in hindrances for kind in BAD_PICTURE):
+        return said
+    return joined((said, Phrase("A nearer camera, larger pictures or more light would help.")))
 
 
 def unexplained(places: Sequence[Place]) -> str:
