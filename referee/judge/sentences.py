@@ -175,7 +175,12 @@ def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None =
     if why is HindranceKind.BLUR:
         return Phrase("The picture is too blurred to show {places}. Turn the lens, {or_say}", said, _OR_SAY)
     if why is HindranceKind.COARSE:
-        return Phrase("The picture is too coarse to show {places}. Raise the camera's quality, {or_say}", said, _OR_SAY)
+        return Phrase(
+            "The picture is too coarse to show {places}. Bring the camera nearer, raise the quality and size of its "
+            "pictures, {or_say}",
+            said,
+            _OR_SAY,
+        )
     return either(
         len(places) == 1,
         "I have not been able to read {places} for {seconds} seconds, so I go on without it. "
