@@ -13,6 +13,7 @@ _MOST_DOUBTS = 3
 PUT_RIGHT = Phrase("Thank you. The board is right again.")
 UNCHANGED = Phrase("Nothing has changed.")
 NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
+NOTED = Phrase("The end of the turn is noted.")
 _OR_SAY = Phrase("or say what stands there (./run table correct).")
 SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 

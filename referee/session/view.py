@@ -52,7 +52,9 @@ class TableView(Generic[StateT, TurnT]):
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
-        """Whether somebody ended the turn: the table is judged now if it is at rest, else as soon as it is."""
+        """Whether somebody ended the turn: the table is judged once it is at rest and all that matters is seen."""
+        self.press_is_noted = False
+        """Whether people were told that this press waits."""
         self.unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         """How long the table could not be judged."""
         self.question = OpenQuestion(settings.stability.sure_probability)
@@ -180,7 +182,7 @@ class TableView(Generic[StateT, TurnT]):
         if ruling is None:
             return False
         if not ruling.steps and ruling.verdict.candidates:
-            self.press_waits = True
+            self.press()
             raise CorrectionError(ruling.verdict.sentence)
         return bool(ruling.steps)
 
@@ -214,20 +216,40 @@ class TableView(Generic[StateT, TurnT]):
             return None
         return EnterTurn(text, command.by, played.player)
 
+    def press(self) -> None:
+        """Note that somebody ended the turn, or said so again."""
+        self.press_waits, self.press_is_noted, self._judged = True, False, None
+
+    def forget_press(self) -> None:
+        """Note that the press was judged, or that a person overruled the table."""
+        self.press_waits = self.press_is_noted = False
+
+    def keeps_press(self, belief: Belief[StateT, TurnT], stable: StableView, ruling: Ruling) -> bool:
+        """Keep a press that could not be judged, because what matters is hidden or unreadable; return whether it is.
+
+        Any other question is answered by a further press only.
+        """
+        verdict = ruling.verdicts[-1]
+        is_unread = self.question.is_about_unread(verdict, stable) and belief.conversation.asked_about is None
+        is_kept = bool(belief.states) and not ruling.steps and (verdict.kind is VerdictKind.CANNOT_SEE or is_unread)
+        self.press_waits = self.press_is_noted = is_kept
+        return is_kept
+
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""
         if self.stable is None:
             return None
-        if self._shows_still or self.press_waits:
+        if self._shows_still:
             return Trigger.DECLARED
-        trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
+        rested = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
+        trigger = Trigger.DECLARED if self.press_waits else rested
         was_judged = self._judged == (self.stable.since_s, trigger)
         can_see_more = self._came_into_sight(self.stable) or self.question.is_read(self.stable)
         return None if was_judged and not can_see_more else trigger
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
         """Note that the table at rest is being judged."""
-        self.press_waits = False
+        self.forget_press()
         self._judged = (view.since_s, trigger)
         self._judged_in_sight = view.in_sight
         if self.question.is_read(view):
@@ -350,6 +372,10 @@ class OpenQuestion:
     def close(self) -> None:
         """Note that a person answered."""
         self._shown, self._unread = None, frozenset()
+
+    def is_about_unread(self, verdict: Verdict, stable: StableView) -> bool:
+        """Whether a verdict asks about squares that the newest reading can't read."""
+        return verdict.kind is VerdictKind.AMBIGUOUS and bool(self._unreadable(stable.readings[-1]) & {*verdict.places})
 
     def is_open(self, stable: StableView | None) -> bool:
         """Whether the question is still open; ``stable`` is ``None`` while the table isn't at rest."""
