@@ -1,5 +1,6 @@
 """Tracks what the table shows, decides when it should be judged, and which verdicts are worth saying."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -48,7 +49,7 @@ class TableView(Generic[StateT, TurnT]):
         self._set_up: tuple[Appearance, tuple[Place, ...], StateT] | None = None
         self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
-        self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
+        self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability, settings.patience_s)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
@@ -407,11 +408,13 @@ class StallWatch:
 
     A place is unreadable while it is hidden or its best look is less probable than ``sure_probability``, unless a
     sensor tells whether a piece stands there. It is named after ``after_s`` seconds, and named again only if it was
-    readable in between.
+    readable in between. If the light hides it, or something else about the picture, nobody sees that the referee is
+    blind there, so it is named after ``blind_s``.
     """
 
-    def __init__(self, after_s: float, sure_probability: float) -> None:
+    def __init__(self, after_s: float, sure_probability: float, blind_s: float = math.inf) -> None:
         self._after_s = after_s
+        self._blind_s = min(blind_s, after_s)
         self._sure_probability = sure_probability
         self._since_s: dict[str, float] = {}
         self._named: set[str] = set()
@@ -421,11 +424,18 @@ class StallWatch:
         unreadable = unreadable_places(reading, self._sure_probability)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
-        stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}
+        stalled = {
+            place
+            for place, since_s in self._since_s.items()
+            if reading.time_s - since_s >= self._patience_s(reading.places[place])
+        }
         if stalled <= self._named:
             return ()
         self._named |= stalled
         return tuple(place for place in unreadable if place in stalled)
+
+    def _patience_s(self, seen: PlaceReading) -> float:
+        return self._blind_s if seen.hidden_by in BAD_PICTURE else self._after_s
 
 
 _PLAUSIBLE = 2.0

@@ -20,7 +20,7 @@ from referee.session.service import LoopPorts, carry_out_commands, run
 from tests.referee.service_table import START, kinds_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError, NotLocatedError
 from vision.frame import Frame
-from vision.reading import Hindrance, HindranceKind
+from vision.reading import Hindrance, HindranceKind, Reading
 
 
 def test_turns_end_when_the_table_rests(table: Any, start: Any) -> None:
@@ -502,3 +502,30 @@ def test_a_clock_that_cannot_be_read_is_told_of_its_field() -> None:
     with pytest.raises(FieldError, match="cannot read the clock 'soon'") as refused:
         ServiceSettings().complete(load("diaballik"), NewGame("diaballik", clock="soon"))
     assert refused.value.field == "clock"
+
+
+@pytest.mark.parametrize(
+    ("why", "after_s", "said"),
+    [
+        (HindranceKind.GLARE, 5, "The light is too bright to see b1. Turn the lamp away, or say what stands there"),
+        (HindranceKind.DARK, 5, "It is too dark to see b1. Turn on a lamp, or say what stands there"),
+        (HindranceKind.OBJECT, 20, "I have not been able to read b1 for 20 seconds, so I go on without it."),
+    ],
+)
+def test_a_turn_in_a_lamps_reflection_is_not_met_with_silence(
+    table_set_up: Any, start: Any, make_reading: Any, why: HindranceKind, after_s: int, said: str
+) -> None:
+    """A thing on the board is seen by everybody, but not that the light hides a square from the camera."""
+    table = table_set_up()
+
+    def under_light(appearance: Any, **extra: Any) -> Reading:
+        reading: Reading = make_reading(appearance, **extra)
+        hidden = {place: replace(one, hidden_by=why) for place, one in reading.places.items() if one.hidden_by}
+        return replace(reading, places={**reading.places, **hidden})
+
+    table.make_reading = under_light
+    assert table.show(start, after_s - 0.5, hidden=["b1"]) == []
+    (asked,) = table.show(start, 1.5, hidden=["b1"])
+    assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, ("b1",))
+    assert asked.sentence.startswith(said)
+    assert table.show(start, 30, hidden=["b1"]) == []
