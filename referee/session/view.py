@@ -1,6 +1,5 @@
 """Tracks what the table shows, decides when it should be judged, and which verdicts are worth saying."""
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,11 +12,12 @@ from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Playe
 from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announced, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
+from referee.judge import sentences
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.rolling import awaits_roll
-from referee.judge.sentences import BAD_PICTURE, stalled
+from referee.judge.sentences import BAD_PICTURE
 from referee.judge.settings import Trigger
 from referee.judge.stability import (
     BLOCKING_KINDS,
@@ -49,7 +49,8 @@ class TableView(Generic[StateT, TurnT]):
         self._set_up: tuple[Appearance, tuple[Place, ...], StateT] | None = None
         self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
-        self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability, settings.patience_s)
+        self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
+        self._blind = StallWatch(settings.patience_s, settings.stability.sure_probability, BAD_PICTURE)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
@@ -123,13 +124,18 @@ class TableView(Generic[StateT, TurnT]):
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 
     def stall_question(self, belief: Belief[StateT, TurnT]) -> Verdict | None:
-        """Return the question about places that have been unreadable for long; each is asked about once.
+        """Return what to say about places that have been unreadable for long, each once: first that the picture hides
+        them, which nobody at the table sees, later a question.
 
-        Not asked about are places that a person has settled, and those in sight that may well show what is believed or
+        Nothing is said of places that a person has settled, and those in sight that may well show what is believed or
         look as they did when they became known.
         """
         reading = self.reading
-        if reading is None or not (unread := self._stall.add(reading)):
+        if reading is None:
+            return None
+        blind, stalled = self._blind.add(reading), self._stall.add(reading)
+        unread = stalled or blind
+        if not unread:
             return None
         believed = self._context.game.table.appearance(belief.states[0])
         # The table may have more sheets than the game has players.
@@ -142,11 +148,11 @@ class TableView(Generic[StateT, TurnT]):
             return None
         causes = {*(reading.places[place].hidden_by for place in to_ask), *(one.kind for one in reading.hindrances)}
         why = next((kind for kind in BAD_PICTURE if kind in causes), None)
-        sentence = stalled(to_ask, self._settings.stall_s, why)
+        kind, sentence = VerdictKind.CANNOT_SEE, sentences.out_of_sight(to_ask, why)
+        if stalled:
+            kind, sentence = VerdictKind.AMBIGUOUS, sentences.stalled(to_ask, self._settings.stall_s, why)
         expected = {place: believed[place] for place in to_ask}
-        return Verdict(
-            VerdictKind.AMBIGUOUS, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected
-        )
+        return Verdict(kind, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected)
 
     def is_news(self, verdict: Verdict, shown: Verdict | None, belief: Belief[StateT, TurnT]) -> bool:
         """Whether a verdict says more than the one shown; of stills, every verdict does."""
@@ -407,35 +413,29 @@ class StallWatch:
     """Tracks how long each place has been unreadable. Add the readings of tables at rest, in order.
 
     A place is unreadable while it is hidden or its best look is less probable than ``sure_probability``, unless a
-    sensor tells whether a piece stands there. It is named after ``after_s`` seconds, and named again only if it was
-    readable in between. If the light hides it, or something else about the picture, nobody sees that the referee is
-    blind there, so it is named after ``blind_s``.
+    sensor tells whether a piece stands there; with ``kinds``, only while one of these hides it. It is named after
+    ``after_s`` seconds, and named again only if it was readable in between.
     """
 
-    def __init__(self, after_s: float, sure_probability: float, blind_s: float = math.inf) -> None:
+    def __init__(self, after_s: float, sure_probability: float, kinds: Collection[HindranceKind] | None = None) -> None:
         self._after_s = after_s
-        self._blind_s = min(blind_s, after_s)
         self._sure_probability = sure_probability
+        self._kinds = kinds
         self._since_s: dict[str, float] = {}
         self._named: set[str] = set()
 
     def add(self, reading: Reading) -> tuple[str, ...]:
         """Process a reading; returns all places that have long been unreadable if at least one of them is new."""
         unreadable = unreadable_places(reading, self._sure_probability)
+        if self._kinds is not None:
+            unreadable = tuple(place for place in unreadable if reading.places[place].hidden_by in self._kinds)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
-        stalled = {
-            place
-            for place, since_s in self._since_s.items()
-            if reading.time_s - since_s >= self._patience_s(reading.places[place])
-        }
+        stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}
         if stalled <= self._named:
             return ()
         self._named |= stalled
         return tuple(place for place in unreadable if place in stalled)
-
-    def _patience_s(self, seen: PlaceReading) -> float:
-        return self._blind_s if seen.hidden_by in BAD_PICTURE else self._after_s
 
 
 _PLAUSIBLE = 2.0
