@@ -290,9 +290,9 @@ def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, Tu
         if objects := _perhaps_objects(found):
             yield _set_objects_aside(found, objects)
         if unclear := {place for place, _ in found.shown if seen.places[place].certainty < margin}:
-            without = decide(found.without(unclear))
-            is_clear = without.conclusion is Conclusion.FORBIDDEN
-            yield without if is_clear else _undecided(found, unclear, found.leading)
+            rest = decide(found.without(unclear))
+            is_clear = rest.conclusion is Conclusion.FORBIDDEN
+            yield rest if is_clear else _undecided(found, unclear, found.leading)
         if perhaps := _perhaps_holding_missing(found, found.shown):
             yield _undecided(found, perhaps, found.leading, misses_piece=True)
         # Explanations that contradict a certain place were not considered, so the lead may be overstated.
