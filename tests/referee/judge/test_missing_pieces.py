@@ -15,7 +15,9 @@ from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
-DEBLOCKLE, DIABALLIK, BLOCKADE = load("deblockle"), load("diaballik"), load("blockade")
+DEBLOCKLE: Any = load("deblockle")
+DIABALLIK: Any = load("diaballik")
+BLOCKADE: Any = load("blockade")
 HOOPS, EMPTY = "gold block, hoops up", "empty"
 STANDING = {
     "e1": "gold block, stop up",

@@ -11,6 +11,7 @@ from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import BlockPieces, DiscPieces, PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.registry import table_reader
 from vision.readers.sizes import are_pieces_too_small, least_px, smallest_px
@@ -26,7 +27,7 @@ def straight(focal_px: float) -> CameraModel:
 @pytest.mark.parametrize("game", ["deblockle", "blockade", "diaballik"])
 def test_from_straight_above_all_pieces_are_as_large_as_their_height_makes_them(game: str) -> None:
     board = default_layout(game).board
-    assert board.pieces is not None
+    assert isinstance(board.pieces, BlockPieces | DiscPieces | PyramidPieces)
     away_mm = 1000.0 - board.height_mm - board.pieces.height_mm
     for width_px in (least_px(board) - 0.1, least_px(board) + 0.1):
         camera = straight(width_px / board.pieces.width_mm * away_mm)
