@@ -14,8 +14,8 @@ _LEAST_PX: Mapping[type[Pieces], float] = MappingProxyType({BlockPieces: 32.0, P
 """Width in pixels of a block, a large pyramid and a disc on each place of the board, from which on they are read well.
 
 Higher: more cameras are asked to come nearer. Of paper pieces in pictures coded like a low-rate video, so many were
-hidden, doubtful or wrong: of blocks 30 % below 24 pixels, 9 % up to 32 and 4 % above; of stacks 40 %, 18 % and 8 %; of
-discs 11 % below 24 and none above (``benchmarks/piece_sizes.py``).
+hidden, doubtful or wrong: of blocks 25 % below 24 pixels, 9 % up to 32 and 4 % above; of stacks 40 %, 18 % and 8 %; of
+discs 9 % below 24 and none above (``benchmarks/piece_sizes.py``).
 """
 
 
