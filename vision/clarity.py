@@ -100,7 +100,7 @@ REMEDIES: Mapping[HindranceKind, tuple[Phrase, Phrase]] = MappingProxyType(
         HindranceKind.BLUR: (Phrase("the picture is blurred"), Phrase("turn the lens, and hold the camera still")),
         HindranceKind.COARSE: (
             Phrase("the picture is too coarse"),
-            Phrase("give more light, or raise the camera's quality or bit rate"),
+            Phrase("bring the camera nearer, give more light, or raise the size and quality of its pictures"),
         ),
         HindranceKind.UNCLEAR: (
             Phrase("much of the table shows unclearly"),

@@ -48,6 +48,7 @@ class Assessment(Case[StateT, TurnT]):
         cls, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
     ) -> Assessment[StateT, TurnT]:
         """Assess a table with this belief."""
+        seen = replace(seen, settled=seen.settled | (belief.set_aside & belief.override.vouched))
         decision = decide_for_trigger(Case(context, belief.states, seen.without(belief.set_aside)), trigger)
         return cls(context, belief.states, seen, belief, trigger, decision)
 
@@ -246,8 +247,8 @@ class Assessment(Case[StateT, TurnT]):
         decision, places, best = self.decision, self.decision.places, self.decision.best
         every = (best, *decision.rivals)
         turns = [one for one in every if one.kind is ExplanationKind.TURN]
+        firsts = tuple(dict.fromkeys(turn for one in turns for turn in one.first))
         if decision.alike and turns:
-            firsts = tuple(dict.fromkeys(turn for one in turns for turn in one.first))
             part = next((one for one in every if one.kind is ExplanationKind.PART), None)
             if not trigger.names_faults:
                 return self.turn_waits(Resolved((), firsts))
@@ -258,7 +259,7 @@ class Assessment(Case[StateT, TurnT]):
         can_wait = not is_first_unclear and self.seen.disputed.keys().isdisjoint(places)
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and best.kind.is_beyond_one)):
             return self.quietly(sentences.doubtful(places, {}), places, decision.shown)
-        return self.question_about(places, [one.first[0] for one in turns], breaches)
+        return self.question_about(places, firsts, breaches)
 
     def unsensed(self) -> Judgement[StateT, TurnT]:
         """Ask whether a turn was played that sensors can't notice."""
@@ -278,8 +279,10 @@ class Assessment(Case[StateT, TurnT]):
         self, places: Sequence[Place], candidates: Sequence[TurnT] = (), breaches: Sequence[Breach] = ()
     ) -> Judgement[StateT, TurnT]:
         """Ask about places that can't be read for certain; as they are read, there are these ``breaches``."""
-        looks = {place: look for place, look in self.decision.shown if place in places}
-        sentence = sentences.unsure(places, looks, self.seen.disputed)
+        visible = ((place, self.seen.places[place]) for place in places if place in self.seen.places)
+        looks = {place: one.best for place, one in visible if not one.agrees(self.base[place])}
+        say = sentences.missed if self.decision.misses_piece else sentences.unsure
+        sentence = say(places, looks, self.seen.disputed, self.seen.hindrances)
         if breaches:
             sentence = Phrase("{question} As I read it: {sentence}", sentence, breaches[0].sentence)
         return self.say(VerdictKind.AMBIGUOUS, sentence, places, looks, candidates=candidates)

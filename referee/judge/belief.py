@@ -64,7 +64,7 @@ class Override:
     were seen to the look that the camera read; that look is ignored while it stays the same. ``unseen`` were out of
     sight when they were corrected, so what they show now may be a later turn. ``asked`` were asked about for that
     reason. ``told`` maps places to what a person sees there, which may be news; ``told_over`` to what the camera read
-    there at the first look since, empty for a hidden place.
+    there at the first look since, empty for a hidden place. ``vouched`` are said to be as believed.
     """
 
     places: frozenset[Place] = frozenset()
@@ -73,6 +73,7 @@ class Override:
     asked: frozenset[Place] = frozenset()
     told: Mapping[Place, LookName] = field(default_factory=dict)
     told_over: Mapping[Place, LookName] = field(default_factory=dict)
+    vouched: frozenset[Place] = frozenset()
 
     @property
     def ignored(self) -> frozenset[Place]:
@@ -90,7 +91,10 @@ class Override:
         ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
         told = {place: look for place, look in self.told.items() if place not in gone}
         told_over = {place: look for place, look in self.told_over.items() if place in told}
-        return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone, told, told_over)
+        vouched = self.vouched - gone
+        return Override(
+            self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone, told, told_over, vouched
+        )
 
     def after_turns(self, places: Iterable[Place], believed: Appearance) -> Override:
         """Return a copy after turns on ``places``. What was told and is believed now counts as a correction."""
@@ -101,7 +105,7 @@ class Override:
     def applied_to(self, seen: PooledReading, looks: Sequence[LookName]) -> PooledReading:
         """Return a look at the table in which what was told is certain; ``looks`` are all of the game's."""
         told = [place for place in self.told if place in seen.places or self.told_over.get(place) == ""]
-        seen = seen.without(self.ignored)
+        seen = replace(seen.without(self.ignored), settled=seen.settled | self.ignored)
         return seen.assuming(self.told, told, looks) if told else seen
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
@@ -318,7 +322,8 @@ class Belief(Generic[StateT, TurnT]):
         told, said = dict(looks or {}), frozenset(places)
         # The latest word on a place counts.
         override = self.override.without(told.keys() | (said & self.override.told.keys()))
-        override = replace(override, told={**override.told, **told})
+        vouched = (override.vouched | said) - told.keys()
+        override = replace(override, told={**override.told, **told}, vouched=vouched)
         confirmed = replace(self, set_aside=(self.set_aside | said) - told.keys(), override=override)
         if not told:
             return confirmed

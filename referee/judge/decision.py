@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import Case, Changes, apply_turn, apply_turns, changes_between
 from referee.judge.faults import find_breaches, find_turned_pieces, piece_of
-from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import AcceptedTurn, places_named
 
@@ -173,6 +173,13 @@ class Candidates(Case[StateT, TurnT]):
         return {place for place, _ in self.shown ^ self.seen.observable_changes(self.base, self.best.changes)}
 
     @property
+    def is_contradiction_certain(self) -> bool:
+        """Whether a single place would be enough to contradict the leading explanation, or sensors contradict it."""
+        after, needed = {**self.base, **dict(self.best.changes)}, self.settings.margin - self.settings.illegal_prior
+        seen = [(self.seen.places[place], after[place]) for place in self.doubtful & self.seen.places.keys()]
+        return any(one.sensed_only or one.lead(one.best, look) >= needed for one, look in seen)
+
+    @property
     def touched_elsewhere(self) -> set[Place]:
         """The places whose stack looks touched although the leading explanation plays nothing there."""
         touched = {place for place, touched in self.seen.touched.items() if touched > self.settings.side}
@@ -221,7 +228,7 @@ class Decision(Generic[StateT, TurnT]):
     rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed`` are the turns
     that leave the table unchanged as far as sensors can tell; ``unseen`` are the hidden places where something may have
     happened although nothing else changed. ``rather_illegal`` says of an undecided change that it is more probably
-    illegal than a turn.
+    illegal than a turn. ``misses_piece`` says that a piece has left its place and may be on any of ``places``.
     """
 
     conclusion: Conclusion
@@ -235,6 +242,7 @@ class Decision(Generic[StateT, TurnT]):
     unsensed: tuple[Explanation[StateT, TurnT], ...] = ()
     unseen: tuple[Place, ...] = ()
     rather_illegal: bool = False
+    misses_piece: bool = False
 
     @property
     def shows_nothing(self) -> bool:
@@ -263,9 +271,11 @@ def decide(case: Case[StateT, TurnT]) -> Decision[StateT, TurnT]:
     ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
     by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
     by as much, by ``settings.added_log_odds`` more on a place with a piece or ball too many, and by
-    ``settings.misread_log_odds`` more if other signs in the same empty cells would be a turn. A few uncertain places
-    that contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces
-    look the same; a piece that was put down there for a moment supports turns that pass it.
+    ``settings.misread_log_odds`` more if other signs in the same empty cells would be a turn. It rests on what is read
+    well: at least one place must be enough by itself, none may show another look nearly as well, and no other place may
+    hold a piece that is missing. A few uncertain places that contradict an otherwise certain explanation are set aside
+    and named. On a place with only a sensor, all pieces look the same; a piece that was put down there for a moment
+    supports turns that pass it.
     """
     return next(_decisions(find_candidates(case)))
 
@@ -276,9 +286,15 @@ def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, Tu
     if covered := _mostly_covered(found, found.shown | best.changes):
         yield _undecided(found, covered, found.leading)
     is_forbidden = not found.explains_all_shown and found.illegal_lead >= found.needed_illegal_lead
-    if is_forbidden and not _lacks_one_sensor(found) and not _is_illegible(found):
+    if is_forbidden and found.is_contradiction_certain and not _lacks_one_sensor(found) and not _is_illegible(found):
         if objects := _perhaps_objects(found):
             yield _set_objects_aside(found, objects)
+        if unclear := {place for place, _ in found.shown if seen.places[place].certainty < margin}:
+            rest = decide(found.without(unclear))
+            is_clear = rest.conclusion is Conclusion.FORBIDDEN
+            yield rest if is_clear else _undecided(found, unclear, found.leading)
+        if perhaps := _perhaps_holding_missing(found, found.shown):
+            yield _undecided(found, perhaps, found.leading, misses_piece=True)
         # Explanations that contradict a certain place were not considered, so the lead may be overstated.
         least = min((seen.places[place].certainty for place, _ in found.shown), default=0.0)
         lead = min(found.illegal_lead, max(margin, least + found.settings.illegal_prior))
@@ -299,6 +315,9 @@ def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, Tu
     for places in (_arrived_unseen(found), _left_unseen(found), _touched_and_unclear(found)):
         if places:
             yield _undecided(found, places, found.leading)
+    is_under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
+    if is_under_way and (perhaps := _perhaps_holding_missing(found, best.changes)):
+        yield _undecided(found, perhaps, found.leading, misses_piece=True)
     # One uncertain square lowers the margin, but not below the prior against an illegal change.
     certainty = min((one.certainty for one in seen.places.values()), default=0.0)
     lead = min(found.margin, max(certainty, -found.settings.illegal_prior))
@@ -313,14 +332,55 @@ def _undecided(
     margin: float = 0.0,
     *,
     alike: bool = False,
+    misses_piece: bool = False,
 ) -> Decision[StateT, TurnT]:
     """Leave it undecided because of these places."""
-    in_order = found.context.in_order(places)
-    is_rather_illegal = not found.explains_all_shown and found.illegal_lead > 0
-    conclusion, leading = Conclusion.UNDECIDED, found.leading
     return Decision(
-        conclusion, leading, found.shown, margin, in_order, rivals, alike=alike, rather_illegal=is_rather_illegal
+        Conclusion.UNDECIDED,
+        found.leading,
+        found.shown,
+        margin,
+        found.context.in_order(places),
+        rivals,
+        alike=alike,
+        rather_illegal=not found.explains_all_shown and found.illegal_lead > 0,
+        misses_piece=misses_piece,
     )
+
+
+def _perhaps_holding_missing(found: Candidates[StateT, TurnT], changes: Changes) -> set[Place]:
+    """Return the places that may hold a piece which these changes take away and put nowhere.
+
+    They are hidden, or don't clearly show what was believed rather than that piece, or are a stack with such a piece on
+    top that looks touched. Ink stays where it is.
+    """
+    seen, base, margin = found.seen, found.base, found.settings.margin
+    missing = _missing_pieces(found, changes)
+    if not missing:
+        return set()
+    looks = {look for look in found.game.looks if piece_of(look) in missing}
+
+    def may_hold(place: Place, believed: LookName) -> bool:
+        shown, is_alike = seen.places.get(place), piece_of(believed) in missing
+        if is_alike and found.game.heights is None:
+            return False
+        if shown is None or is_alike:
+            return shown is None or seen.touched.get(place, 0.0) > 0
+        return not shown.sensed_only and min(shown.lead(believed, look) for look in looks) < margin
+
+    elsewhere = base.keys() - seen.settled - {place for place, _ in changes}
+    return {place for place in elsewhere if may_hold(place, base[place])}
+
+
+def _missing_pieces(case: Case[StateT, TurnT], changes: Changes) -> set[str]:
+    """Return the pieces that these changes take away and put nowhere; a stack may also cover one."""
+    if case.game.has_sheets or any(look == PIECE for _, look in changes):
+        return set()
+    moves = [(piece_of(case.base[place]), piece_of(look)) for place, look in changes]
+    taken = {before for before, after in moves if before != after}
+    is_stacked = case.game.heights is not None
+    left = Counter(before for before, after in moves if before != after and not (is_stacked and after in taken))
+    return (left - Counter(after for before, after in moves if before != after)).keys() - {EMPTY}
 
 
 def _mostly_covered(case: Case[StateT, TurnT], changes: Changes) -> set[Place]:

@@ -69,7 +69,10 @@ def judge(
     belief = belief.learn_misreadings(context, seen).after_looking(seen)
     earlier = belief.observations.earlier
     places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.game.has_sheets)
-    seen = compare_with_earlier_pictures(game, replace(seen, places=places), belief.observations.pieces)
+    misread = frozenset(place for place, one in places.items() if one is not seen.places[place])
+    seen = compare_with_earlier_pictures(
+        game, replace(seen, places=places, settled=misread), belief.observations.pieces
+    )
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         over = Phrase("The game is over: {reason}.", outcomes[0].reason)

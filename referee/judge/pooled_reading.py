@@ -120,7 +120,8 @@ class PooledReading:
     ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
     ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
     ``dice`` are those on the table, ``None`` if dice are not read. ``covered`` are the hidden places that the camera
-    looks at, with what hides each.
+    looks at, with what hides each. ``settled`` are those that the camera misreads, but a person said what they show.
+    ``hindrances`` are of all kinds that the newest picture has.
     """
 
     places: Mapping[str, PooledPlace]
@@ -132,6 +133,8 @@ class PooledReading:
     changes: tuple[PlaceChange, ...] = ()
     dice: SeenDice | None = None
     covered: Mapping[str, HindranceKind | None] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
+    hindrances: frozenset[HindranceKind] = frozenset()
 
     @cached_property
     def touched(self) -> Mapping[str, float]:
@@ -319,6 +322,7 @@ def pool(
         tuple(last.changes),
         pool_dice(readings, floor),
         {place: given[place][-1].hidden_by for place in hidden if given[place]},
+        hindrances=frozenset(hindrance.kind for hindrance in last.hindrances),
     )
 
 

@@ -13,6 +13,7 @@ _MOST_DOUBTS = 3
 PUT_RIGHT = Phrase("Thank you. The board is right again.")
 UNCHANGED = Phrase("Nothing has changed.")
 NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
+NOTED = Phrase("The end of the turn is noted.")
 _OR_SAY = Phrase("or say what stands there (./run table correct).")
 SAY_SO = Phrase("Please say what stands where and who plays next (./run table correct).")
 
@@ -156,7 +157,7 @@ BAD_PICTURE: Mapping[HindranceKind, Phrase] = MappingProxyType(
         HindranceKind.GLARE: Phrase("Please turn the lamp away."),
         HindranceKind.HAZE: Phrase("Please wipe the lens."),
         HindranceKind.BLUR: Phrase("Please turn the lens."),
-        HindranceKind.COARSE: Phrase("Please raise the camera's quality."),
+        HindranceKind.COARSE: Phrase("Please bring the camera nearer, or raise the quality and size of its pictures."),
         HindranceKind.OUTSIDE_PICTURE: Phrase("Please have all of the table in the picture."),
     }
 )
@@ -175,7 +176,12 @@ def stalled(places: Sequence[Place], seconds: float, why: HindranceKind | None =
     if why is HindranceKind.BLUR:
         return Phrase("The picture is too blurred to show {places}. Turn the lens, {or_say}", said, _OR_SAY)
     if why is HindranceKind.COARSE:
-        return Phrase("The picture is too coarse to show {places}. Raise the camera's quality, {or_say}", said, _OR_SAY)
+        return Phrase(
+            "The picture is too coarse to show {places}. Bring the camera nearer, raise the quality and size of its "
+            "pictures, {or_say}",
+            said,
+            _OR_SAY,
+        )
     return either(
         len(places) == 1,
         "I have not been able to read {places} for {seconds} seconds, so I go on without it. "
@@ -260,13 +266,32 @@ def disputed(places: Sequence[Place]) -> str:
     )
 
 
-def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collection[Place]) -> str:
-    """Some places can't be read for certain, or camera and sensors disagree about them."""
+def unsure(
+    places: Sequence[Place],
+    shown: Mapping[Place, str],
+    disputes: Collection[Place],
+    hindrances: Collection[HindranceKind] = (),
+) -> str:
+    """Some places can't be read for certain, perhaps in a bad picture, or camera and sensors disagree about them."""
     disagreed = [place for place in places if place in disputes]
     others = [place for place in places if place not in disputes]
     said = [disputed(disagreed)] if disagreed else []
     said += [doubtful(others, shown)] if others else []
+    said += [BAD_PICTURE[kind] for kind in BAD_PICTURE if kind in hindrances and others][:1]
     return joined(said)
+
+
+def missed(
+    places: Sequence[Place],
+    shown: Mapping[Place, str],
+    disputes: Collection[Place],
+    hindrances: Collection[HindranceKind] = (),
+) -> str:
+    """A piece has left its place, and may be on any of these, which can't be read for certain."""
+    said = unsure(places, shown, disputes, hindrances)
+    if any(kind in hindrances for kind in BAD_PICTURE):
+        return said
+    return joined((said, Phrase("A nearer camera, larger pictures or more light would help.")))
 
 
 def unexplained(places: Sequence[Place]) -> str:

@@ -123,7 +123,8 @@ class ServiceSettings:
     ``stills``
         every frame is a table at rest at the end of a turn.
     ``patience_s``
-        how many seconds something may move or block the view before the referee says so. Longer: fewer messages.
+        how many seconds something may move or block the view, or the light may hide a square, before the referee says
+        so. Longer: fewer messages.
     ``stall_s``
         how many seconds a square of an otherwise clear board may be unreadable before the referee asks about it.
         Longer: fewer questions, a stalled game is noticed later.

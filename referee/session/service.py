@@ -13,7 +13,7 @@ from functools import singledispatchmethod
 from itertools import islice
 from typing import Any, Generic, Protocol
 
-from common.phrases import Phrase, joined
+from common.phrases import Phrase, as_sentence, joined
 from engine import registry
 from engine.api import Clock, Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
@@ -30,6 +30,7 @@ from referee.journal.results import last_played_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
+from referee.judge.sentences import NOTED
 from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
@@ -316,7 +317,7 @@ class Service(Generic[StateT, TurnT]):
 
     def end_turn(self) -> list[Verdict]:
         """Treat the turn as ended: judge the table now if it is at rest, else as soon as it is."""
-        self._view.press_waits = True
+        self._view.press()
         self._time.press()
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
@@ -463,7 +464,7 @@ class Service(Generic[StateT, TurnT]):
         event = events.overrule_event(places, looks, command.by, self._announcer.time_s)
         self._log.append(event)
         if looks and self._view.was_declared:
-            self._view.press_waits = True
+            self._view.press()
         self._show_override(self._announcer.waiting(self.belief[0]))
         return str(event.data["sentence"])
 
@@ -522,7 +523,11 @@ class Service(Generic[StateT, TurnT]):
             if verdicts := self._judge_sheets():
                 return verdicts
             unclear = self._view.unclear.add(reading)
-            return [] if unclear is None else self._publish_ruling(Ruling((unclear,)), asked=False)
+            if unclear is None:
+                return []
+            is_new = self._view.press_waits and not self._view.press_is_noted
+            self._view.press_is_noted = self._view.press_waits
+            return self._publish_ruling(Ruling((noted(unclear) if is_new else unclear,)), asked=is_new)
         before, waiting, self._announced = self._log.folded.last_event, self._announced, {}
         for announced, request_id in waiting.items():
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
@@ -554,6 +559,7 @@ class Service(Generic[StateT, TurnT]):
         return verdicts
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
+        is_new = not self._view.press_is_noted
         self._view.judged(stable, trigger)
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
@@ -570,7 +576,9 @@ class Service(Generic[StateT, TurnT]):
             )
         complete_s = self._time.complete_s(ruling.steps, stable, trigger)
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
-        return self._publish_ruling(ruling, asked=trigger is Trigger.DECLARED, complete_s=complete_s)
+        if trigger is Trigger.DECLARED and self._view.keeps_press(self._belief, stable, ruling):
+            ruling = replace(ruling, verdicts=tuple(map(noted, ruling.verdicts)))
+        return self._publish_ruling(ruling, asked=trigger is Trigger.DECLARED and is_new, complete_s=complete_s)
 
     def _publish_ruling(
         self, ruling: Ruling, *, asked: bool, complete_s: Mapping[AcceptedStep, float] | None = None
@@ -611,7 +619,7 @@ class Service(Generic[StateT, TurnT]):
         A press or announcement that waits was about what was believed before, so it is dropped.
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
-        self._view.press_waits = False
+        self._view.forget_press()
         if self._announced:
             self._announcer.say(Phrase("What was announced before no longer counts, since the game went on meanwhile."))
         self._announced = {}
@@ -622,6 +630,11 @@ class Service(Generic[StateT, TurnT]):
         self._view.judge_again()
         self._view.question.close()
         self._announcer.show(signal)
+
+
+def noted(verdict: Verdict) -> Verdict:
+    """Return the verdict with the remark that the end of a turn is noted until the table can be judged."""
+    return replace(verdict, sentence=joined((NOTED, as_sentence(verdict.sentence))))
 
 
 def _meant_by(press: commands.Press) -> commands.Command:

@@ -12,11 +12,12 @@ from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Playe
 from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announced, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
+from referee.judge import sentences
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.rolling import awaits_roll
-from referee.judge.sentences import BAD_PICTURE, stalled
+from referee.judge.sentences import BAD_PICTURE
 from referee.judge.settings import Trigger
 from referee.judge.stability import (
     BLOCKING_KINDS,
@@ -49,10 +50,13 @@ class TableView(Generic[StateT, TurnT]):
         self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
         self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
+        self._blind = StallWatch(settings.patience_s, settings.stability.sure_probability, BAD_PICTURE)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
-        """Whether somebody ended the turn: the table is judged now if it is at rest, else as soon as it is."""
+        """Whether somebody ended the turn: the table is judged once it is at rest and all that matters is seen."""
+        self.press_is_noted = False
+        """Whether people were told that this press waits."""
         self.unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         """How long the table could not be judged."""
         self.question = OpenQuestion(settings.stability.sure_probability)
@@ -120,13 +124,18 @@ class TableView(Generic[StateT, TurnT]):
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 
     def stall_question(self, belief: Belief[StateT, TurnT]) -> Verdict | None:
-        """Return the question about places that have been unreadable for long; each is asked about once.
+        """Return what to say about places that have been unreadable for long, each once: first that the picture hides
+        them, which nobody at the table sees, later a question.
 
-        Not asked about are places that a person has settled, and those in sight that may well show what is believed or
+        Nothing is said of places that a person has settled, and those in sight that may well show what is believed or
         look as they did when they became known.
         """
         reading = self.reading
-        if reading is None or not (unread := self._stall.add(reading)):
+        if reading is None:
+            return None
+        blind, stalled = self._blind.add(reading), self._stall.add(reading)
+        unread = stalled or blind
+        if not unread:
             return None
         believed = self._context.game.table.appearance(belief.states[0])
         # The table may have more sheets than the game has players.
@@ -139,11 +148,11 @@ class TableView(Generic[StateT, TurnT]):
             return None
         causes = {*(reading.places[place].hidden_by for place in to_ask), *(one.kind for one in reading.hindrances)}
         why = next((kind for kind in BAD_PICTURE if kind in causes), None)
-        sentence = stalled(to_ask, self._settings.stall_s, why)
+        kind, sentence = VerdictKind.CANNOT_SEE, sentences.out_of_sight(to_ask, why)
+        if stalled:
+            kind, sentence = VerdictKind.AMBIGUOUS, sentences.stalled(to_ask, self._settings.stall_s, why)
         expected = {place: believed[place] for place in to_ask}
-        return Verdict(
-            VerdictKind.AMBIGUOUS, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected
-        )
+        return Verdict(kind, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected)
 
     def is_news(self, verdict: Verdict, shown: Verdict | None, belief: Belief[StateT, TurnT]) -> bool:
         """Whether a verdict says more than the one shown; of stills, every verdict does."""
@@ -180,7 +189,7 @@ class TableView(Generic[StateT, TurnT]):
         if ruling is None:
             return False
         if not ruling.steps and ruling.verdict.candidates:
-            self.press_waits = True
+            self.press()
             raise CorrectionError(ruling.verdict.sentence)
         return bool(ruling.steps)
 
@@ -214,20 +223,40 @@ class TableView(Generic[StateT, TurnT]):
             return None
         return EnterTurn(text, command.by, played.player)
 
+    def press(self) -> None:
+        """Note that somebody ended the turn, or said so again."""
+        self.press_waits, self.press_is_noted, self._judged = True, False, None
+
+    def forget_press(self) -> None:
+        """Note that the press was judged, or that a person overruled the table."""
+        self.press_waits = self.press_is_noted = False
+
+    def keeps_press(self, belief: Belief[StateT, TurnT], stable: StableView, ruling: Ruling) -> bool:
+        """Keep a press that could not be judged, because what matters is hidden or unreadable; return whether it is.
+
+        Any other question is answered by a further press only.
+        """
+        verdict = ruling.verdicts[-1]
+        is_unread = self.question.is_about_unread(verdict, stable) and belief.conversation.asked_about is None
+        is_kept = bool(belief.states) and not ruling.steps and (verdict.kind is VerdictKind.CANNOT_SEE or is_unread)
+        self.press_waits = self.press_is_noted = is_kept
+        return is_kept
+
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""
         if self.stable is None:
             return None
-        if self._shows_still or self.press_waits:
+        if self._shows_still:
             return Trigger.DECLARED
-        trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
+        rested = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
+        trigger = Trigger.DECLARED if self.press_waits else rested
         was_judged = self._judged == (self.stable.since_s, trigger)
         can_see_more = self._came_into_sight(self.stable) or self.question.is_read(self.stable)
         return None if was_judged and not can_see_more else trigger
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
         """Note that the table at rest is being judged."""
-        self.press_waits = False
+        self.forget_press()
         self._judged = (view.since_s, trigger)
         self._judged_in_sight = view.in_sight
         if self.question.is_read(view):
@@ -351,6 +380,10 @@ class OpenQuestion:
         """Note that a person answered."""
         self._shown, self._unread = None, frozenset()
 
+    def is_about_unread(self, verdict: Verdict, stable: StableView) -> bool:
+        """Whether a verdict asks about squares that the newest reading can't read."""
+        return verdict.kind is VerdictKind.AMBIGUOUS and bool(self._unreadable(stable.readings[-1]) & {*verdict.places})
+
     def is_open(self, stable: StableView | None) -> bool:
         """Whether the question is still open; ``stable`` is ``None`` while the table isn't at rest."""
         if self._shown is None or stable is None:
@@ -380,19 +413,22 @@ class StallWatch:
     """Tracks how long each place has been unreadable. Add the readings of tables at rest, in order.
 
     A place is unreadable while it is hidden or its best look is less probable than ``sure_probability``, unless a
-    sensor tells whether a piece stands there. It is named after ``after_s`` seconds, and named again only if it was
-    readable in between.
+    sensor tells whether a piece stands there; with ``kinds``, only while one of these hides it. It is named after
+    ``after_s`` seconds, and named again only if it was readable in between.
     """
 
-    def __init__(self, after_s: float, sure_probability: float) -> None:
+    def __init__(self, after_s: float, sure_probability: float, kinds: Collection[HindranceKind] | None = None) -> None:
         self._after_s = after_s
         self._sure_probability = sure_probability
+        self._kinds = kinds
         self._since_s: dict[str, float] = {}
         self._named: set[str] = set()
 
     def add(self, reading: Reading) -> tuple[str, ...]:
         """Process a reading; returns all places that have long been unreadable if at least one of them is new."""
         unreadable = unreadable_places(reading, self._sure_probability)
+        if self._kinds is not None:
+            unreadable = tuple(place for place in unreadable if reading.places[place].hidden_by in self._kinds)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
         stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}

@@ -20,13 +20,14 @@ from vision.drawing import draw, grid_lines, write_text
 from vision.errors import EndOfFramesError, NothingNewError, NotLocatedError
 from vision.frame import BoolImage, FloatArray, Frame, Image
 from vision.geometry import CameraModel, project
-from vision.layout.pieces import GridSurface
+from vision.layout.pieces import GridSurface, Surface
 from vision.layout.table import TableLayout
 from vision.learned_cameras import LearnedCameras
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector, SharedPicture
 from vision.opencv import as_colour, as_grey
 from vision.readers.registry import table_reader
+from vision.readers.sizes import are_pieces_too_small, least_px, smallest_px
 from vision.reading import HindranceKind
 
 # Further limits for a good picture, as in docs/set-up.md, beside those of its clarity.
@@ -124,6 +125,7 @@ def _glare(grey: Image) -> BoolImage:
 
 
 _BRING_IN = Phrase("bring it into the picture, flat and uncovered")
+_COME_NEARER = Phrase("move the camera nearer, or take larger pictures")
 
 
 def _marker_name(number: int) -> Phrase:
@@ -138,8 +140,19 @@ def _width_finding(marker: Marker) -> Finding:
         width=f"{marker.side_px:.0f}",
         needed=f"{_LEAST_MARKER_PX:.0f}",
     )
-    remedy = Phrase("move the camera nearer, or take larger pictures")
-    return Finding.fault(_marker_name(marker.marker_id), message, remedy)
+    return Finding.fault(_marker_name(marker.marker_id), message, _COME_NEARER)
+
+
+def _size_finding(camera: CameraModel, located: TableLocation, board: Surface, name: Phrase) -> Finding:
+    """Report that a board was found, or that its pieces will be too small in such a picture to be read well."""
+    if not (isinstance(board, GridSurface) and are_pieces_too_small(camera, located.pose, board)):
+        return Finding.ok(name, Phrase("found"))
+    message = Phrase(
+        "found, but pieces are only {width} px wide there: {needed} px are needed to read them well",
+        width=f"{smallest_px(camera, located.pose, board):.0f}",
+        needed=f"{least_px(board):.0f}",
+    )
+    return Finding.note(name, message, _COME_NEARER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,14 +223,15 @@ def table_findings(table: LocatedTable) -> Iterator[Finding]:
     sheets = [Phrase("sheet {number}", number=number) for number in range(1, len(table.parts) + 1)]
     names = sheets if len(sheets) > 1 else [Phrase("table")]
     for (part, located), name in zip(table.parts, names, strict=True):
-        yield from _marker_findings(part, located, name)
+        yield from _marker_findings(table.camera, part, located, name)
     if not any(isinstance(located, TableLocation) for _, located in table.parts):
         return
     reading = table_reader(table.camera, table.layout, None).read(table.frame, table.picture)
     for hindrance in reading.hindrances:
-        yield Finding.fault(
-            hindrance_name(hindrance.kind), hindrance.message, Phrase("clear the board, or move the lamp")
-        )
+        # What is wrong with the whole picture says what to do.
+        is_told = hindrance.kind in REMEDIES and not hindrance.places
+        remedy = "" if is_told else Phrase("clear the board, or move the lamp")
+        yield Finding.fault(hindrance_name(hindrance.kind), hindrance.message, remedy)
 
 
 def hindrance_name(kind: HindranceKind) -> str:
@@ -234,12 +248,14 @@ def hindrance_name(kind: HindranceKind) -> str:
     return names.get(kind, kind.value)
 
 
-def _marker_findings(layout: TableLayout, located: TableLocation | NotLocatedError, name: Phrase) -> Iterator[Finding]:
+def _marker_findings(
+    camera: CameraModel, layout: TableLayout, located: TableLocation | NotLocatedError, name: Phrase
+) -> Iterator[Finding]:
     if isinstance(located, NotLocatedError):
         remedy = Phrase("the whole board and its markers must be in the picture")
         yield Finding.fault(Phrase("markers"), str(located), remedy)
         return
-    yield Finding.ok(name, Phrase("found"))
+    yield _size_finding(camera, located, layout.surfaces[0], name)
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
         yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:

@@ -27,6 +27,7 @@ from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_
 from vision.motion.hands import HandMonitor, HandSettings
 from vision.opencv import as_colour
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
+from vision.readers.sizes import are_pieces_too_small
 from vision.readers.surface_reader import Stages, SurfaceReader
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, Sight
 from vision.sampling import PlaneWindow, plane_map, sample
@@ -117,6 +118,7 @@ class PartReader:
         settings = replace(usual, board_side_px=usual.board_side_px / math.sqrt(parts))
         self._hands = HandMonitor(camera, layout.surfaces[0], settings)
         self._pose: Pose | None = None
+        self._is_coarse = False
         self._watcher: ChangeDetector | None = None
         self._last: _LastFrame | None = None
         self._refined_pose: tuple[Pose, Pose | None, float] | None = None
@@ -291,6 +293,9 @@ class PartReader:
         if self._pose is not None and self._shift_px(pose, self._pose) < _SETTINGS.same_pose_px:
             return False
         self._pose = pose
+        self._is_coarse = any(
+            are_pieces_too_small(self._camera, pose, reader.surface) for reader in self._surfaces.values()
+        )
         beside_mm = {name: reader.margin_mm for name, reader in self._surfaces.items()}
         self._watcher = ChangeDetector(self.layout, self._camera, pose, beside_mm)
         self._last = None
@@ -358,6 +363,8 @@ class PartReader:
             places, hindrances = self._places(stages, frame.time_s, why)
             if not (hindrances and why is HindranceKind.UNCLEAR):
                 hindrances.append(Hindrance(why, joined(REMEDIES[why], ": ")))
+        elif self._is_coarse and any(map(_is_doubtful, places.values())):
+            hindrances.append(_COARSE)
         return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
 
     def _places(
@@ -385,10 +392,12 @@ class PartReader:
         causes = [seen.hidden_by for seen in places.values() if seen.hidden_by in REMEDIES]
         if causes:
             return max(causes, key=causes.count)
+        if self._is_coarse:
+            return HindranceKind.COARSE
         if sum(wrong.values()) <= most:
             return None
         crops = {place: crop for name, one in stages.items() for place, crop in self._surfaces[name].crops(one).items()}
-        doubtful = {place for place, share in wrong.items() if 1 - share < _SETTINGS.doubtful}
+        doubtful = {place for place in wrong if _is_doubtful(places[place])}
         return trouble_on([crops[at] for at in doubtful], [crops[at] for at in wrong.keys() - doubtful])
 
     def _clarity(self, image: Image, time_s: float) -> Clarity:
@@ -436,6 +445,14 @@ class PartReader:
         x, y = surface.centre_mm(place)
         left, top = (round(at + 0.5) for at in window.to_pixels(x - around_mm, y + around_mm))
         return known[3][top : top + CROP_SIDE_PX, left : left + CROP_SIDE_PX].copy()
+
+
+_COARSE = Hindrance(HindranceKind.COARSE, joined(REMEDIES[HindranceKind.COARSE], ": "))
+
+
+def _is_doubtful(seen: PlaceReading) -> bool:
+    """Return whether a place is read doubtfully, or a thing seems to lie on it."""
+    return seen.hidden_by is HindranceKind.OBJECT or (seen.hidden_by is None and seen.best[1] < _SETTINGS.doubtful)
 
 
 FEW_MARKERS = 2

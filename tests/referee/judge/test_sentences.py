@@ -76,7 +76,8 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         ),
         (
             sentences.stalled(["a1"], 30, HindranceKind.COARSE),
-            "The picture is too coarse to show a1. Raise the camera's quality, or ",
+            "The picture is too coarse to show a1. Bring the camera nearer, raise the quality and size of its "
+            "pictures, or ",
         ),
         (
             sentences.out_of_sight(["a1", "b2"], HindranceKind.DARK),

@@ -20,7 +20,7 @@ from referee.session.service import LoopPorts, carry_out_commands, run
 from tests.referee.service_table import START, kinds_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError, NotLocatedError
 from vision.frame import Frame
-from vision.reading import Hindrance, HindranceKind
+from vision.reading import Hindrance, HindranceKind, Reading
 
 
 def test_turns_end_when_the_table_rests(table: Any, start: Any) -> None:
@@ -502,3 +502,34 @@ def test_a_clock_that_cannot_be_read_is_told_of_its_field() -> None:
     with pytest.raises(FieldError, match="cannot read the clock 'soon'") as refused:
         ServiceSettings().complete(load("diaballik"), NewGame("diaballik", clock="soon"))
     assert refused.value.field == "clock"
+
+
+@pytest.mark.parametrize(
+    ("why", "told", "asked"),
+    [
+        (HindranceKind.GLARE, "Please turn the lamp away.", "The light is too bright to see b1."),
+        (HindranceKind.DARK, "Please turn on a lamp.", "It is too dark to see b1."),
+        (HindranceKind.OBJECT, "", "I have not been able to read b1 for 20 seconds, so I go on without it."),
+    ],
+)
+def test_a_square_that_the_light_hides_is_not_met_with_silence(
+    table_set_up: Any, start: Any, make_reading: Any, why: HindranceKind, told: str, asked: str
+) -> None:
+    """Everybody sees a thing on the board, but nobody that the light hides a square from the camera."""
+    table = table_set_up()
+
+    def under_light(appearance: Any, **extra: Any) -> Reading:
+        reading: Reading = make_reading(appearance, **extra)
+        hidden = {place: replace(one, hidden_by=why) for place, one in reading.places.items() if one.hidden_by}
+        return replace(reading, places={**reading.places, **hidden})
+
+    table.make_reading = under_light
+    assert table.show(start, 4.5, hidden=["b1"]) == []
+    verdicts = table.show(start, 1.5, hidden=["b1"])
+    said = [f"The picture doesn't show what happened on b1. {told}"] if told else []
+    assert [(one.kind, one.sentence) for one in verdicts] == [(VerdictKind.CANNOT_SEE, one) for one in said]
+    assert table.show(start, 13, hidden=["b1"]) == []
+    (question,) = table.show(start, 2, hidden=["b1"])
+    assert (question.kind, question.places) == (VerdictKind.AMBIGUOUS, ("b1",))
+    assert question.sentence.startswith(asked)
+    assert table.show(start, 30, hidden=["b1"]) == []

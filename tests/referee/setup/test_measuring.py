@@ -249,6 +249,16 @@ def test_each_sheet_is_named_by_its_number() -> None:
     assert [(each.subject, each.severity) for each in found] == [("sheet 1", Severity.OK), ("sheet 2", Severity.OK)]
 
 
+def test_a_table_on_which_pieces_are_too_small_gets_no_tick_but_what_to_do() -> None:
+    for size, severity in (((1280, 720), Severity.OK), ((800, 450), Severity.NOTE)):
+        setting, image = bare(size)
+        located = LocatedTable.of(Frame(image, 0.0, 0), LearnedCameras(setting.layout), setting.layout)
+        (found,) = (each for each in table_findings(located) if each.subject == "table")
+        assert found.severity is severity
+    assert found.message == "found, but pieces are only 30 px wide there: 32 px are needed to read them well"
+    assert found.remedy == "move the camera nearer, or take larger pictures"
+
+
 def test_markers_that_are_too_small_are_reported_with_the_needed_size() -> None:
     told = missing(*bare((480, 270)))
     assert any("px wide, which is too small: 25 px are needed" in line for line in told)

@@ -587,15 +587,24 @@ class AllDoubtful(OneDoubtful):
         return {place: Doubtful(place, self.solid, self.log_odds) for place in places}
 
 
+@pytest.mark.parametrize("is_small", [False, True])
 def test_a_picture_that_shows_little_of_many_places_says_so(
-    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+    render_table: RenderTable,
+    layout: TableLayout,
+    camera: CameraModel,
+    pose: Pose,
+    solid: CubeSolid,
+    monkeypatch: pytest.MonkeyPatch,
+    is_small: bool,
 ) -> None:
+    """Where pieces are too small, that is the reason, even if it is one place."""
+    monkeypatch.setattr(part_reader, "are_pieces_too_small", lambda *_: is_small)
     image = render_table(pose)
     dark = np.asarray(image // 6, dtype=np.uint8)
     for picture, reader, said in (
-        (image, AllDoubtful(solid, -1.0), [HindranceKind.UNCLEAR]),
+        (image, AllDoubtful(solid, -1.0), [HindranceKind.COARSE if is_small else HindranceKind.UNCLEAR]),
         (dark, AllDoubtful(solid, -1.0), [HindranceKind.DARK]),
-        (image, OneDoubtful(solid, -1.0), []),
+        (image, OneDoubtful(solid, -1.0), [HindranceKind.COARSE] if is_small else []),
     ):
         part = PartReader(camera, layout, {layout.board.name: reader}, {})
         seen = part.reading(Frame(picture, 0.0, 0), part.stages(picture, pose))
