@@ -172,7 +172,7 @@ def _referee(
         )
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         interrupts = Interrupts()
-        waiting = ServingWait(commands, interrupts, lambda: carry_out_commands(service, commands))
+        waiting = ServingWait(commands, interrupts, lambda: serve())
         phone = PhonePort(PhoneCamera(time.monotonic, waiting)) if options.films_by_phone else None
         inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark, phone)
         panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
@@ -232,7 +232,7 @@ def _referee(
         supervisor = lasting.stack.enter_context(
             Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
         )
-
+        serve = _each(supervisor.alive, lambda: carry_out_commands(service, commands))
         try:
             ended = run(
                 service,

@@ -54,10 +54,7 @@ def _rough_quads(grey: Image) -> list[FloatArray]:
     quads = np.empty((0, 4, 2))
     for window_px in _OUTLINE_SETTINGS.windows_px:
         for darker in _OUTLINE_SETTINGS.darker:
-            dark = cv2.adaptiveThreshold(
-                half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
-            )
-            for contour in cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]:
+            for contour in dark_outlines(half, window_px, darker):
                 hull = cv2.convexHull(contour)
                 if 4 * cv2.contourArea(hull) < SMALLEST_SIDE_PX**2:
                     continue
@@ -70,6 +67,31 @@ def _rough_quads(grey: Image) -> list[FloatArray]:
                             quads = np.concatenate([quads, fresh[None]])
                         break
     return list(quads)
+
+
+def dark_outlines(grey: Image, window_px: int, darker: float) -> Sequence[npt.NDArray[Any]]:
+    """Return the outlines, point by point, of what is ``darker`` than the mean of a window around it."""
+    dark = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker)
+    return cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]
+
+
+def perimeter_of_largest(
+    outlines: Sequence[npt.NDArray[Any]], most: int, tolerance: float, shortest_px: float
+) -> float:
+    """Return the perimeter, in pixels, from which at most ``most`` of some outlines are quads; at least ``shortest_px``.
+
+    Quads have four corners within a ``tolerance`` as a share of their length.
+    """
+    long = [outline for outline in outlines if len(outline) >= shortest_px]
+    if len(long) <= most:
+        return shortest_px
+    quads_px = sorted((len(outline) for outline in long if _is_quad(outline, tolerance)), reverse=True)
+    return shortest_px if len(quads_px) <= most else float(quads_px[most] + 1)
+
+
+def _is_quad(outline: npt.NDArray[Any], tolerance: float) -> bool:
+    corners = cv2.approxPolyDP(outline, tolerance * len(outline), True)
+    return len(corners) == 4 and cv2.isContourConvex(corners)
 
 
 @dataclass(frozen=True)
