@@ -87,7 +87,6 @@ class ServingWait:
 
     def work_on(self) -> None:
         """Carry out commands between two steps of long work, such as a search in a picture."""
-        self._interrupts.check()
         self._serve()
 
     def wake(self) -> None:

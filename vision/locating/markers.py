@@ -274,11 +274,15 @@ class MarkerDetector:
 
     def plain(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers in the picture as it is."""
-        return self._find(self._plain, *_reduced(as_grey(image)), FoundBy.PLAIN)
+        grey = as_grey(image)
+        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._plain, small, FoundBy.PLAIN, small, grey)
 
     def quick(self, image: Image) -> tuple[Marker, ...]:
         """Detect with one threshold window instead of three: most markers, in a third of the time of ``plain``."""
-        return self._find(self._quick, *_reduced(as_grey(image)), FoundBy.PLAIN)
+        grey = as_grey(image)
+        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._quick, small, FoundBy.PLAIN, small, grey)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers at half size, refined at full size: large ones only, in a third of the time.
@@ -289,32 +293,40 @@ class MarkerDetector:
         if grey.shape[1] < _HALVED_FROM_PX:
             return ()
         half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._find(self._halved, half, grey, FoundBy.PLAIN)
+        return self._find(self._halved, half, FoundBy.PLAIN, grey)
 
     def thorough(self, image: Image) -> tuple[Marker, ...]:
         """Detect with more threshold windows and a looser outline: dim light, glare, strong perspective."""
-        return self._find(self._thorough, *_reduced_thoroughly(as_grey(image)), FoundBy.THOROUGH)
+        small, grey = self._reduced(image)
+        return self._find(self._thorough, small, FoundBy.THOROUGH, small, grey)
 
     def filling(self, patch: Image) -> tuple[Marker, ...]:
         """Detect a marker that fills a patch, like ``thorough`` but ignoring small specks."""
-        return self._find(self._filling, *_reduced_thoroughly(as_grey(patch)), FoundBy.EXPECTED)
+        small, grey = self._reduced(patch)
+        return self._find(self._filling, small, FoundBy.EXPECTED, small, grey)
 
     def equalised(self, image: Image) -> tuple[Marker, ...]:
         """Detect after local contrast equalisation: very dim or washed-out pictures."""
-        small, grey = _reduced_thoroughly(as_grey(image))
+        small, grey = self._reduced(image)
         clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(small), dtype=np.uint8)
-        return self._find(self._thorough, clear, grey, FoundBy.EQUALISED)
+        return self._find(self._thorough, clear, FoundBy.EQUALISED, small, grey)
 
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
         """Detect after strong sharpening: out of focus or shaken pictures."""
-        small, grey = _reduced_thoroughly(as_grey(image))
-        return self._find(self._thorough, _sharpen(small, 3.0, 6.0), grey, FoundBy.SHARPENED)
+        small, grey = self._reduced(image)
+        return self._find(self._thorough, _sharpen(small, 3.0, 6.0), FoundBy.SHARPENED, small, grey)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
         """Detect at twice the size, sharpened: small markers."""
-        small, grey = _reduced_thoroughly(as_grey(image))
+        small, grey = self._reduced(image)
         twice = np.asarray(cv2.resize(small, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), grey, FoundBy.ENLARGED)
+        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, small, grey)
+
+    @staticmethod
+    def _reduced(image: Image) -> tuple[Image, Image]:
+        """Return a picture, reduced if it is too large for a thorough search, and itself, both grey."""
+        grey = as_grey(image)
+        return reduced_to(grey, _EFFORT_SETTINGS.most_pixels_thorough), grey
 
     def outlined(
         self, image: Image, ids: Collection[int], quads: Sequence[FloatArray] | None = None
@@ -334,18 +346,19 @@ class MarkerDetector:
         return tuple(marker for _, marker in found.values())
 
     def _find(
-        self, detector: cv2.aruco.ArucoDetector, searched: Image, grey: Image, found_by: FoundBy
+        self, detector: cv2.aruco.ArucoDetector, searched: Image, found_by: FoundBy, *measured_on: Image
     ) -> tuple[Marker, ...]:
-        """Search one picture, and measure what is found on another one, of the same but perhaps of another size."""
+        """Search a picture, and measure what is found on others of the same, the largest last."""
         found = detect_markers(self._bounded(detector, searched), searched)
-        scale = np.array([searched.shape[1] / grey.shape[1], searched.shape[0] / grey.shape[0]])
-        # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
-        quads = [(corners + 0.5) / scale - 0.5 for _, corners in found]
-        refined = refine_quads(grey, quads)
-        return tuple(
-            Marker(marker_id, quad if better is None else better, found_by)
-            for (marker_id, _), quad, better in zip(found, quads, refined, strict=True)
-        )
+        quads, size = [quad for _, quad in found], searched.shape
+        for grey in measured_on if measured_on[0] is not measured_on[-1] else measured_on[:1]:
+            scale = np.array([grey.shape[1] / size[1], grey.shape[0] / size[0]])
+            # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
+            quads = [(quad + 0.5) * scale - 0.5 for quad in quads]
+            better = refine_quads(grey, quads)
+            quads = [quad if one is None else one for quad, one in zip(quads, better, strict=True)]
+            size = grey.shape
+        return tuple(Marker(marker_id, quad, found_by) for (marker_id, _), quad in zip(found, quads, strict=True))
 
     def _bounded(self, detector: cv2.aruco.ArucoDetector, searched: Image) -> cv2.aruco.ArucoDetector:
         """Return the detector or, if it had to follow or compare too many outlines, one that leaves out some windows
@@ -367,16 +380,6 @@ class MarkerDetector:
         parameters.adaptiveThreshWinSizeStep *= max(apart, 1)
         parameters.minMarkerPerimeterRate = least_px / longer_side
         return cv2.aruco.ArucoDetector(self._dictionary, parameters)
-
-
-def _reduced(grey: Image) -> tuple[Image, Image]:
-    """Return a picture, reduced if it is too large for a fast search, and itself."""
-    return reduced_to(grey, _EFFORT_SETTINGS.most_pixels), grey
-
-
-def _reduced_thoroughly(grey: Image) -> tuple[Image, Image]:
-    """Return a picture, reduced if it is too large for a thorough search, and itself."""
-    return reduced_to(grey, _EFFORT_SETTINGS.most_pixels_thorough), grey
 
 
 Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
-from vision.sampling import TONE_CURVE, median, median_where, remapped
+from vision.sampling import TONE_CURVE, median, median_where, reduced_to, remapped
 
 SMALLEST_SIDE_PX = 14.0
 """Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
@@ -32,6 +32,10 @@ class OutlineSettings:
     """
     darker: tuple[int, ...] = (0, 6)
     """Grey levels by which a pixel must be below that mean."""
+    most: int = 300
+    """Number of outlines, at each threshold, that are looked at: the longest. Higher: slower on foliage and noise."""
+    most_pixels: int = 250_000
+    """Pixels of the halved picture; a larger one is reduced. Higher: smaller quads in larger pictures, slower."""
     tolerances: tuple[float, ...] = (0.05, 0.1)
     """Approximation tolerances, as shares of the outline's length; the first that leaves four corners is used."""
 
@@ -51,17 +55,21 @@ def dark_quads(grey: Image) -> list[FloatArray]:
 
 def _rough_quads(grey: Image) -> list[FloatArray]:
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    half = reduced_to(half, _OUTLINE_SETTINGS.most_pixels)
+    scale = np.array([grey.shape[1] / half.shape[1], grey.shape[0] / half.shape[0]])
+    smallest = SMALLEST_SIDE_PX**2 / scale.prod()
     quads = np.empty((0, 4, 2))
     for window_px in _OUTLINE_SETTINGS.windows_px:
         for darker in _OUTLINE_SETTINGS.darker:
-            for contour in dark_outlines(half, window_px, darker):
+            outlines = sorted(dark_outlines(half, window_px, darker), key=len, reverse=True)
+            for contour in outlines[: _OUTLINE_SETTINGS.most]:
                 hull = cv2.convexHull(contour)
-                if 4 * cv2.contourArea(hull) < SMALLEST_SIDE_PX**2:
+                if cv2.contourArea(hull) < smallest:
                     continue
                 for tolerance in _OUTLINE_SETTINGS.tolerances:
                     corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
                     if len(corners) == 4:
-                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
+                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * scale - 0.5
                         if not (np.abs(quads - quad) < 1.0).all(axis=(1, 2)).any():
                             fresh = quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1]
                             quads = np.concatenate([quads, fresh[None]])
