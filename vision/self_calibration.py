@@ -207,14 +207,18 @@ class SelfCalibration:
 
 
 def estimate_camera(
-    pictures: Sequence[Image | SharedPicture], layout: TableLayout, *, name: str = "", thorough: bool = True,
+    pictures: Sequence[Image | SharedPicture],
+    layout: TableLayout,
+    *,
+    name: str = "",
+    thorough: bool = True,
     turn: int | None = None,
 ) -> SelfCalibration:
     """Measure the camera from pictures of the table, (height, width[, 3]) uint8, all of one size.
 
     Unless ``thorough``, markers are only searched for by fast methods. With a ``turn``, of 0 to ``TURNS`` - 1, only one
-    of the slow methods is tried for markers, and one focal length for lines. Raises CalibrationError if the pictures differ
-    in size, or none shows enough markers or crossings, and MirroredError for mirrored ones.
+    of the slow methods is tried for markers, and one focal length for lines. Raises CalibrationError if the pictures
+    differ in size, or none shows enough markers or crossings, and MirroredError for mirrored ones.
     """
     shared = [one if isinstance(one, SharedPicture) else SharedPicture(one) for one in pictures]
     sizes = {one.grey.shape for one in shared}

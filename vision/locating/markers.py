@@ -374,7 +374,9 @@ class MarkerDetector:
         outlines = dark_outlines(searched, window_px, darker)
         apart = math.ceil(sum(map(len, outlines)) * len(windows_px) / _EFFORT_SETTINGS.most_outline_px)
         windows = -(-len(windows_px) // apart) if apart else 1
-        least_px = perimeter_of_largest(outlines, _EFFORT_SETTINGS.most_quads // windows, tolerance, shortest * longer_side)
+        least_px = perimeter_of_largest(
+            outlines, _EFFORT_SETTINGS.most_quads // windows, tolerance, shortest * longer_side
+        )
         if apart <= 1 and least_px <= shortest * longer_side:
             return detector
         parameters.adaptiveThreshWinSizeStep *= max(apart, 1)

@@ -86,7 +86,7 @@ def dark_outlines(grey: Image, window_px: int, darker: float) -> Sequence[npt.ND
 def perimeter_of_largest(
     outlines: Sequence[npt.NDArray[Any]], most: int, tolerance: float, shortest_px: float
 ) -> float:
-    """Return the perimeter, in pixels, from which at most ``most`` of some outlines are quads; at least ``shortest_px``.
+    """Return the perimeter, in pixels, from which on at most ``most`` outlines are quads; at least ``shortest_px``.
 
     Quads have four corners within a ``tolerance`` as a share of their length.
     """

@@ -1,6 +1,6 @@
 """How much is done for one picture, whatever it shows: counted in quads, pixels and searches, not in time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_few_outlines_are_followed_for_blurred_markers(texture: str) -> None:
 
 
 @pytest.fixture
-def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done for a picture, in order: long searches, and pauses if ``pause`` notes them."""
     done: list[str] = []
 
@@ -121,12 +121,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     for name in ("thorough", "sharpened", "equalised", "enlarged"):
         method = getattr(MarkerDetector, name)
         monkeypatch.setattr(MarkerDetector, name, noted("search", method))
-    monkeypatch.setattr(
-        self_calibration, "_SLOW", tuple(noted("search", method) for method in self_calibration._SLOW)
-    )
+    monkeypatch.setattr(self_calibration, "_SLOW", tuple(noted("search", method) for method in self_calibration._SLOW))
     monkeypatch.setattr(lattice, "candidate_rotations", noted("search", lattice.candidate_rotations))
     monkeypatch.setattr(lattice, "_candidates_at_rotation", noted("rotation", lattice._candidates_at_rotation))
-    yield done
+    return done
 
 
 def longest_run(work: list[str], name: str) -> int:
