@@ -116,7 +116,7 @@ class SelfCalibrationSettings:
     """Minimum number of points that give a pose."""
     steps: int = 40
     """Maximum number of steps of a fit."""
-    without_markers: tuple[float, float, float] = (0.55, 0.68, 0.84)
+    without_markers: tuple[float, ...] = (0.55, 0.68, 0.84)
     """Focal lengths, as shares of the diagonal, with which a board's lines are searched for, one in each turn."""
 
 
