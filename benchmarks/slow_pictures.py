@@ -68,7 +68,8 @@ def noise(rng: np.random.Generator, width: int, height: int, dot_px: int) -> Ima
 def carpet(rng: np.random.Generator, width: int, height: int) -> Image:
     """Return a rough texture without edges."""
     rough = cv2.GaussianBlur(rng.normal(0, 1, (height, width)).astype(np.float32), (0, 0), 1.5)
-    return np.clip(120 + 45 * (rough / rough.std())[..., None] * (0.8, 0.9, 1.0), 0, 255).astype(np.uint8)
+    colours = 120 + 45 * (rough / rough.std())[..., None] * (0.8, 0.9, 1.0)
+    return np.asarray(np.clip(colours, 0, 255), dtype=np.uint8)
 
 
 def foliage(rng: np.random.Generator, width: int, height: int) -> Image:

@@ -68,7 +68,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[cv2.aruco.ArucoDetec
 
 
 @pytest.mark.parametrize("texture", ["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"])
-def test_of_many_quads_only_the_largest_are_compared(texture: str, searched: list[tuple[object, Image]]) -> None:
+def test_of_many_quads_only_the_largest_are_compared(
+    texture: str, searched: list[tuple[cv2.aruco.ArucoDetector, Image]]
+) -> None:
     grey = as_grey(seen(texture))
     for method in METHODS:
         getattr(FINDER, method)(grey)
@@ -87,7 +89,9 @@ def test_a_marker_on_a_carpet_of_squares_is_still_found() -> None:
         assert found[0].corners_px[0] == pytest.approx([339.5, 189.5], abs=1.0)
 
 
-def test_a_picture_as_large_as_a_photo_is_reduced_before_it_is_searched(searched: list[tuple[object, Image]]) -> None:
+def test_a_picture_as_large_as_a_photo_is_reduced_before_it_is_searched(
+    searched: list[tuple[cv2.aruco.ArucoDetector, Image]],
+) -> None:
     image = np.full((3000, 4000), 200, np.uint8)
     image[1000:1600, 1200:1800] = np.kron(FINDER.pattern(3), np.ones((100, 100), np.uint8))
     effort = markers.EffortSettings()
