@@ -21,6 +21,7 @@ from vision.locating.markers import SharedPicture
 from vision.locating.pose import refine_pose
 from vision.self_calibration import (
     PRIORS,
+    TURNS,
     SelfCalibration,
     Sighting,
     camera_with_share,
@@ -57,6 +58,10 @@ class LearningSettings:
 _SETTINGS = LearningSettings()
 USUAL_SIZE = (1280, 720)
 """Width and height of a usual camera's pictures, in pixels."""
+MOST_CAMERAS = 8
+"""Number of cameras that are kept of a source: a phone has two sizes, and a household a few phones. A device may send
+pictures of any size, so of more, the one that was seen from the fewest sides goes, and of these the oldest.
+"""
 _CHANGED = Phrase("The camera's lens has changed. I measured it again.")
 _RAISE = Phrase(
     "I see the table from straight above, so I can't measure the camera well enough for tall stacks. Raise one side of "
@@ -86,6 +91,8 @@ class LearnedCameras:
         self._unproven = set(self._known) if may_differ else set[tuple[int, int]]()
         self._changed: set[tuple[int, int]] = set()
         self._pause_s, self._due_s = _SETTINGS.pauses_s[0], -np.inf
+        self._next_turn = 0
+        self._turn: int | None = None
         self.newest = fixed or next(
             (one.camera for one in self._known.values()), camera_with_share(PRIORS.focal, USUAL_SIZE)
         )
@@ -103,15 +110,16 @@ class LearnedCameras:
             return self._fixed
         return self._known[size].camera if size in self._known else None
 
-    def camera_for(self, picture: SharedPicture, time_s: float) -> CameraModel | None:
+    def camera_for(self, picture: SharedPicture, time_s: float, *, is_film: bool = False) -> CameraModel | None:
         """Return the camera that took a picture at a time in seconds; measure it if it is not known.
 
-        ``None`` if it is not known and the picture shows too little; then ``why_unknown`` says what.
+        In a film, the slow methods take turns, one in each picture. ``None`` if the camera is not known and the
+        pictures show too little; then ``why_unknown`` says what.
         """
         size = _size_of(picture)
-        if self.known_for(size) is None and self._is_due(time_s):
+        if self.known_for(size) is None and self._is_due(time_s, is_film=is_film):
             try:
-                self._take(estimate_camera([picture], self._layout, name=self._name))
+                self._take(estimate_camera([picture], self._layout, name=self._name, turn=self._turn))
             except (CalibrationError, MirroredError) as error:
                 self.why_unknown = str(error)
         found = self.known_for(size)
@@ -145,16 +153,16 @@ class LearnedCameras:
         measured = measured_at(picture, part, located.markers, located.pose, known.camera)
         return measured is not None and self._combine(known, measured)
 
-    def look_again(self, picture: SharedPicture, time_s: float) -> bool:
+    def look_again(self, picture: SharedPicture, time_s: float, *, is_film: bool = False) -> bool:
         """Measure the camera of a picture in which the table was not found, in case its lens has changed.
 
         Returns whether the camera is another one now.
         """
         known = self._known.get(_size_of(picture))
-        if known is None or not self._is_due(time_s):
+        if known is None or not self._is_due(time_s, is_film=is_film):
             return False
         try:
-            measured = estimate_camera([picture], self._layout, name=self._name, thorough=False)
+            measured = estimate_camera([picture], self._layout, name=self._name, thorough=False, turn=self._turn)
         except (CalibrationError, MirroredError):
             return False
         return self._is_changed(known, measured) and self._replace(measured)
@@ -169,18 +177,27 @@ class LearnedCameras:
         is_sure = known.is_sure and self.newest.size not in self._unproven
         return said if is_sure or not tall else (*said, _RAISE)
 
-    def _is_due(self, time_s: float) -> bool:
-        """Return whether to look for the table in a picture that may not show it; less and less often."""
-        if time_s < self._due_s:
+    def _is_due(self, time_s: float, *, is_film: bool) -> bool:
+        """Return whether to look for the table in a picture that may not show it; less and less often.
+
+        The pictures of a film are looked at in turns, then there is a pause.
+        """
+        if self._next_turn == 0 and time_s < self._due_s:
             return False
-        self._due_s = time_s + self._pause_s
-        self._pause_s = min(2 * self._pause_s, _SETTINGS.pauses_s[1])
+        self._turn = self._next_turn if is_film else None
+        self._next_turn = (self._next_turn + 1) % TURNS if is_film else 0
+        if self._next_turn == 0:
+            self._due_s = time_s + self._pause_s
+            self._pause_s = min(2 * self._pause_s, _SETTINGS.pauses_s[1])
         return True
 
     def _take(self, measured: SelfCalibration) -> None:
+        self._known.pop(measured.camera.size, None)
+        if len(self._known) >= MOST_CAMERAS:
+            del self._known[min(self._known, key=lambda size: len(self._known[size].sightings))]
         self._known[measured.camera.size] = measured
         self.newest = measured.camera
-        self._pause_s, self._due_s = _SETTINGS.pauses_s[0], -np.inf
+        self._pause_s, self._due_s, self._next_turn = _SETTINGS.pauses_s[0], -np.inf, 0
         self.why_unknown = ""
         self._keep(measured)
 

@@ -172,6 +172,13 @@ def shrink(image: Image, factor: int = SHRINK) -> Image:
     return _resized(image, width, height) if factor > 1 else image
 
 
+def reduced_to(image: Image, most_pixels: int) -> Image:
+    """Return the picture or, if it has more pixels than that, a reduced one of the same proportions."""
+    height, width = image.shape[:2]
+    share = math.sqrt(most_pixels / (width * height))
+    return image if share >= 1 else _resized(image, max(1, int(share * width)), max(1, int(share * height)))
+
+
 _CHANGED_LEVELS = 9
 """Difference of a pixel of shrunken pictures, in grey levels of 255 in any channel, that counts. Higher: ignores noise,
 and faint changes. Set by hand on virtual games.

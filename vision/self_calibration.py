@@ -117,10 +117,14 @@ class SelfCalibrationSettings:
     steps: int = 40
     """Maximum number of steps of a fit."""
     without_markers: tuple[float, ...] = (0.55, 0.68, 0.84)
-    """Focal lengths, as shares of the diagonal, with which a board's lines are searched for."""
+    """Focal lengths, as shares of the diagonal, with which a board's lines are searched for, one in each turn."""
 
 
 _SETTINGS = SelfCalibrationSettings()
+_FAST: Sequence[Method] = (MarkerDetector.halved, MarkerDetector.plain)
+_SLOW: Sequence[Method] = (MarkerDetector.thorough, MarkerDetector.sharpened, MarkerDetector.equalised)
+TURNS = len(_SLOW)
+"""In how many turns a table can be searched for: by one slow method for markers, or with one focal length, in each."""
 
 
 def tilt_deg(pose: Pose) -> float:
@@ -203,33 +207,30 @@ class SelfCalibration:
 
 
 def estimate_camera(
-    pictures: Sequence[Image | SharedPicture], layout: TableLayout, *, name: str = "", thorough: bool = True
+    pictures: Sequence[Image | SharedPicture],
+    layout: TableLayout,
+    *,
+    name: str = "",
+    thorough: bool = True,
+    turn: int | None = None,
 ) -> SelfCalibration:
     """Measure the camera from pictures of the table, (height, width[, 3]) uint8, all of one size.
 
-    Unless ``thorough``, markers are only searched for by fast methods. Raises CalibrationError if the pictures differ
-    in size, or none shows enough markers or crossings, and MirroredError for mirrored ones.
+    Unless ``thorough``, markers are only searched for by fast methods. With a ``turn``, of 0 to ``TURNS`` - 1, only one
+    of the slow methods is tried for markers, and one focal length for lines. Raises CalibrationError if the pictures
+    differ in size, or none shows enough markers or crossings, and MirroredError for mirrored ones.
     """
     shared = [one if isinstance(one, SharedPicture) else SharedPicture(one) for one in pictures]
     sizes = {one.grey.shape for one in shared}
     if len(sizes) != 1:
         raise CalibrationError("pictures of {sizes} sizes; expected one or more of one size", len(sizes))
-    methods = _METHODS if thorough else _METHODS[:_FAST]
-    measured = [one for picture in shared for one in _measured(picture, layout, name, methods)]
+    turns = slice(None) if turn is None else slice(turn, turn + 1)
+    methods = (*_FAST, *(_SLOW[turns] if thorough else ()))
+    shares = _SETTINGS.without_markers[turns]
+    measured = [one for picture in shared for one in _measured(picture, layout, name, methods, shares)]
     if not measured:
         raise CalibrationError(_lacking(shared[0], layout, methods))
     return joined_calibration(measured)
-
-
-_METHODS: Sequence[Method] = (
-    MarkerDetector.halved,
-    MarkerDetector.plain,
-    MarkerDetector.thorough,
-    MarkerDetector.sharpened,
-    MarkerDetector.equalised,
-)
-_FAST = 2
-"""How many of these methods are fast."""
 
 
 def calibration_to_json(measured: SelfCalibration) -> dict[str, Any]:
@@ -292,14 +293,14 @@ def _lacking(picture: SharedPicture, layout: TableLayout, methods: Sequence[Meth
 
 
 def _measured(
-    picture: SharedPicture, layout: TableLayout, name: str, methods: Sequence[Method]
+    picture: SharedPicture, layout: TableLayout, name: str, methods: Sequence[Method], shares: Sequence[float]
 ) -> Iterator[SelfCalibration]:
     """Yield the camera of a picture as each part of the table in it shows it; none where too little is seen."""
     for part in layout.parts():
         found = (
             _measured_by_markers(picture, part, _markers_of(picture, part, methods), name)
             if part.markers.centres_mm
-            else _measured_by_lines(picture, part, name)
+            else _measured_by_lines(picture, part, name, shares)
         )
         if found is not None:
             yield found
@@ -382,12 +383,15 @@ def _markers_of(picture: SharedPicture, part: TableLayout, methods: Sequence[Met
     return best
 
 
-def _measured_by_lines(picture: SharedPicture, part: TableLayout, name: str) -> SelfCalibration | None:
+def _measured_by_lines(
+    picture: SharedPicture, part: TableLayout, name: str, shares: Sequence[float]
+) -> SelfCalibration | None:
     """Return the camera as the lines of a board without markers show it, from the best of some usual lenses."""
     found, grey, told = [], picture.grey, picture.focal_share
-    for share in _SETTINGS.without_markers if told is None else (told,):
+    for share in shares if told is None else (told,):
+        picture.pause()
         camera = camera_with_share(share, (grey.shape[1], grey.shape[0]), name)
-        for _, board in run_to_end(clear_boards(grey, camera, part.board))[:1]:
+        for _, board in run_to_end(clear_boards(grey, camera, part.board), picture.pause)[:1]:
             found.append(_with_crossings(grey, part, _bare(board.pose), camera, _priors_of(picture)))
     return _best_by_lines(found)
 

@@ -167,6 +167,7 @@ def open_inputs(
         return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
     cameras = table_cameras(options.settings, layout, options.source, say)
     seen = _picture_reader(options, cameras, layout, game, journal, say)
+    seen.pause = waiting.work_on
     camera = stack.enter_context(_camera(options, journal, waiting, None if phone is None else phone.camera))
     sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(

@@ -85,6 +85,10 @@ class ServingWait:
         """Wait for that long."""
         self.until(lambda: False, timeout_s)
 
+    def work_on(self) -> None:
+        """Carry out commands between two steps of long work, such as a search in a picture."""
+        self._serve()
+
     def wake(self) -> None:
         """Have ``ready`` asked again; any thread may call this."""
         self._commands.wake()

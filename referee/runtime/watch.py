@@ -48,7 +48,7 @@ from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber, waiting_signal
 from referee.session.log import open_game
 from referee.session.ports import GameChangedError, OtherSettings, Recorder, ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, carry_out_commands, run
+from referee.session.service import LoopPorts, Service, carry_out_commands, run
 from referee.session.table_port import NewestFrame, PhonePort, SnapshotHub, TablePort
 from referee.settings.conversions import (
     evidence_limits,
@@ -172,7 +172,7 @@ def _referee(
         )
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         interrupts = Interrupts()
-        waiting = ServingWait(commands, interrupts, lambda: carry_out_commands(service, commands))
+        waiting = ServingWait(commands, interrupts, lambda: _serve(supervisor, service, commands))
         phone = PhonePort(PhoneCamera(time.monotonic, waiting)) if options.films_by_phone else None
         inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark, phone)
         panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
@@ -256,6 +256,12 @@ def _referee(
             report.remark(joined((Phrase("Stopped."), goes_on if options.is_live else _STOPPED)))
         report.close()
     return 0 if service.belief and not journal.pending else 1
+
+
+def _serve(supervisor: Supervisor, service: Service[Any, Any], commands: CommandQueue) -> None:
+    """Do what must not wait for a picture: report to the service manager, and carry out commands."""
+    supervisor.alive()
+    carry_out_commands(service, commands)
 
 
 def _each(*actions: Callable[[], object]) -> Callable[[], None]:

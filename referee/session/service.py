@@ -292,14 +292,16 @@ class Service(Generic[StateT, TurnT]):
 
         With ``ends_turn``, a table at rest isn't judged here, because ``end_turn`` is called next and judges it.
         """
+        assert self._reader is not None
+        # first of all, since commands may be carried out while a picture is searched
+        reading = ports.read_or_hindered(self._reader, frame)
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
         self._announcer.end_question()
         self._time.begin_frame(frame.time_s)
         if self._log.retry_writes(frame.time_s):
             self._announcer.republish()
-        assert self._reader is not None
-        verdicts = self._take(ports.read_or_hindered(self._reader, frame), ends_turn=ends_turn)
+        verdicts = self._take(reading, ends_turn=ends_turn)
         for player in self._time.update(self._belief, self._view):
             self._lose_on_time(player)
         return verdicts

@@ -20,14 +20,14 @@ from vision.errors import CalibrationError, CameraError
 from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
-from vision.learned_cameras import LearnedCameras
+from vision.learned_cameras import MOST_CAMERAS, LearnedCameras
 from vision.self_calibration import SelfCalibration, calibration_from_json, calibration_to_json, estimate_camera
 
 _FORMAT = "tabletop-referee cameras"
 _VERSION = 2
 """Version of the file's format; other versions are measured anew."""
-_MOST_CAMERAS = 12
-"""Number of cameras that are kept, the latest ones: a phone has two sizes, and a household a few phones."""
+_MOST_KEPT = 24
+"""Number of cameras that are kept, the latest ones, so that those of other sources stay."""
 
 
 def cameras_file(journal: Path) -> Path:
@@ -59,7 +59,10 @@ def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
         entries = []
     new = {"source": _named(source), **calibration_to_json(measured)}
     others = [one for one in entries if (one["source"], one["size"]) != (new["source"], new["size"])]
-    data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_CAMERAS:]}
+    own = [one for one in others if one["source"] == new["source"]]
+    if len(own) >= MOST_CAMERAS:
+        others.remove(min(own, key=lambda one: len(one.get("sightings", ()))))
+    data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_KEPT:]}
     write_durably(cameras_file(journal), json.dumps(data) + "\n", private=True)
 
 

@@ -15,7 +15,7 @@ from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout, default_layout
-from vision.learned_cameras import LearnedCameras
+from vision.learned_cameras import MOST_CAMERAS, LearnedCameras
 from vision.locating.location import locate
 from vision.locating.markers import SharedPicture
 from vision.readers.registry import table_reader
@@ -73,6 +73,19 @@ def test_the_first_picture_of_the_table_gives_the_camera_and_it_is_kept(camera: 
     assert off(kept[0], camera) < 0.01
     again = LearnedCameras(LAYOUT, known=kept)
     assert again.camera_for(SharedPicture(blank), 0.0) is found
+
+
+def test_of_a_source_that_changes_its_size_all_the_time_only_some_cameras_are_known(camera: CameraModel) -> None:
+    cameras = LearnedCameras(LAYOUT)
+    image = seen_from(SIDES[0], camera)
+    learn(cameras, image)
+    learn(cameras, seen_from(SIDES[1], camera))
+    for width in range(600, 600 + 8 * (MOST_CAMERAS + 1), 8):
+        small = np.asarray(cv2.resize(image, (width, width * 9 // 16), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        assert cameras.camera_for(SharedPicture(small), 0.0) is not None
+    assert len(cameras.known) == MOST_CAMERAS
+    assert camera.size in cameras.known, "it was seen from two sides"
+    assert (600, 337) not in cameras.known
 
 
 def test_pictures_of_each_size_have_a_camera_of_their_own(camera: CameraModel) -> None:

@@ -15,7 +15,7 @@ are the sides of a board and give its rotation.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias, TypeVar, cast
 
@@ -199,13 +199,14 @@ Steps: TypeAlias = Generator[None, None, ResultT]
 """Work that yields between its steps and returns a result."""
 
 
-def run_to_end(steps: Steps[ResultT]) -> ResultT:
-    """Take all steps at once and return the result."""
+def run_to_end(steps: Steps[ResultT], pause: Callable[[], object] = lambda: None) -> ResultT:
+    """Take all steps at once, with a ``pause`` between them, and return the result."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
             return cast("ResultT", end.value)
+        pause()
 
 
 _ERROR_PX = 3.0
@@ -318,6 +319,8 @@ class LatticeSettings:
     """Angle in the picture within which an edge runs along a side."""
     horizon: float = 0.1
     """Cosine of the angle between a ray and straight down below which an edge is too near the horizon."""
+    rotations_a_step: int = 5
+    """Number of rotations that are tried in one step. More: a search takes fewer frames, and each of them longer."""
     tried: int = 60
     """Number of offset pairs, for each rotation, whose visible lines are measured."""
     fitted: int = 12
@@ -430,7 +433,9 @@ def candidate_boards(
     candidates: list[tuple[float, Pose]] = []
     turns = candidate_rotations(edges)
     yield
-    for turn in turns:
+    for number, turn in enumerate(turns):
+        if number and number % _SETTINGS.rotations_a_step == 0:
+            yield
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
         for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
             candidates += _candidates_at_rotation(edges, rotation, camera, surface, markers)
@@ -618,9 +623,10 @@ def _best_offsets(family: _LineFamily, pitch: float) -> list[tuple[float, float]
     here += np.bincount(place.astype(np.intp) + 1, share * (place % 1), steps)
     here[1:-1] += _SETTINGS.beside_weight * (here[:-2] + here[2:])
     here = np.minimum(here, 1.0)
-    windows = np.lib.stride_tricks.sliding_window_view(here, reach)
-    between = slice(_SETTINGS.steps_per_square // 2, -_SETTINGS.steps_per_square, _SETTINGS.steps_per_square)
-    on = windows[:, :: _SETTINGS.steps_per_square].sum(axis=1) - windows[:, between].sum(axis=1)
+    count, half = len(here) - reach + 1, _SETTINGS.steps_per_square // 2
+    lines = range(0, reach, _SETTINGS.steps_per_square)
+    on = np.sum([here[at : at + count] for at in lines], axis=0)
+    on -= np.sum([here[at + half : at + half + count] for at in lines[:-1]], axis=0)
     best = []
     for _ in range(_SETTINGS.offsets):
         step = int(np.argmax(on))

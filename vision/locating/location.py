@@ -222,7 +222,9 @@ def locate(
     board without markers is not found; FrameError when the array is not a picture; CalibrationError when the picture's
     size is not that of the calibration.
     """
-    return run_to_end(search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough))
+    shared = markers or SharedPicture(image)
+    steps = search_table(image, camera, layout, previous=previous, markers=shared, thorough=thorough)
+    return run_to_end(steps, shared.pause)
 
 
 def search_table(
@@ -241,7 +243,7 @@ def search_table(
     patterns = MarkerPatterns(grey, camera, layout.markers, MarkerDetector(layout.markers.dictionary))
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
-        return location_from_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
+        return location_from_lines(board_by_lines(seen_by, camera, layout, previous), layout, previous)
     found: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
@@ -278,12 +280,15 @@ def search_table(
     return _choose(sound, found, camera, layout, previous)
 
 
-def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
+def board_by_lines(
+    picture: SharedPicture, camera: CameraModel, layout: TableLayout, previous: Pose | None
+) -> BoardSighting:
     """Locate the board by its lines, first where it was before; raises NotLocatedError."""
+    grey = picture.grey
     near = None if previous is None else board_near(Edges.detect(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    boards = [sighting for _, sighting in run_to_end(clear_boards(grey, camera, layout.board))]
+    boards = [sighting for _, sighting in run_to_end(clear_boards(grey, camera, layout.board), picture.pause)]
     if not boards:
         raise NotLocatedError(
             "board not located: no grid of {columns} x {rows} squares was found; check that the whole "

@@ -22,9 +22,18 @@ import numpy.typing as npt
 from common.phrases import Phrase, either, listed
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.locating.quads import SMALLEST_SIDE_PX, dark_quads, quad_area, refine_quads, smallest_sides, undo_tone_curve
+from vision.locating.quads import (
+    SMALLEST_SIDE_PX,
+    dark_outlines,
+    dark_quads,
+    perimeter_of_largest,
+    quad_area,
+    refine_quads,
+    smallest_sides,
+    undo_tone_curve,
+)
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
-from vision.sampling import TONE_CURVE, remapped, shrink
+from vision.sampling import TONE_CURVE, reduced_to, remapped, shrink
 
 _UNIT_SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
 _POINTS_PER_MODULE = 2
@@ -127,6 +136,30 @@ def code_similarity(grey: Image, corners_px: FloatArray, pattern: Image) -> floa
 
 _HALVED_FROM_PX = 900
 """Width of a picture, in pixels, from which it is searched at half size too. Larger: fewer pictures are."""
+
+
+@dataclass(frozen=True)
+class EffortSettings:
+    """How long the search for markers in one picture may take, whatever it shows. Set by hand, so that no search takes
+    more than about 0.4 s of a processor of 3 GHz.
+    """
+
+    most_quads: int = 3000
+    """Number of quads, at all thresholds together, that are compared with each other and decoded; of more, the largest.
+    Ray-traced tables have 100 to 2,900 after sharpening; foliage, carpets and noise 2,500 to 16,000. Higher: small
+    markers are found beside such things, and the time grows with its square.
+    """
+    most_outline_px: int = 5_000_000
+    """Pixels of outlines, at all thresholds together, that are followed; of more, fewer thresholds are tried. Higher:
+    more markers in uneven light are found beside fine textures, slower.
+    """
+    most_pixels: int = 4_000_000
+    """Pixels of a picture, up to which the fast methods search it as it is; larger ones are reduced."""
+    most_pixels_thorough: int = 1_000_000
+    """The same for the thorough methods. Higher: smaller markers are found in larger pictures, slower."""
+
+
+_EFFORT_SETTINGS = EffortSettings()
 
 _LEAST_OF_QUICK = 0.05
 """Minimum perimeter of a marker found by the quick method, in widths of the picture: in a sheet's smaller cells, no
@@ -241,11 +274,15 @@ class MarkerDetector:
 
     def plain(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers in the picture as it is."""
-        return self._find(self._plain, as_grey(image), FoundBy.PLAIN)
+        grey = as_grey(image)
+        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._plain, small, FoundBy.PLAIN, small, grey)
 
     def quick(self, image: Image) -> tuple[Marker, ...]:
         """Detect with one threshold window instead of three: most markers, in a third of the time of ``plain``."""
-        return self._find(self._quick, as_grey(image), FoundBy.PLAIN)
+        grey = as_grey(image)
+        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._quick, small, FoundBy.PLAIN, small, grey)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers at half size, refined at full size: large ones only, in a third of the time.
@@ -256,32 +293,40 @@ class MarkerDetector:
         if grey.shape[1] < _HALVED_FROM_PX:
             return ()
         half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._find(self._halved, half, FoundBy.PLAIN, measured_on=grey, scale=0.5)
+        return self._find(self._halved, half, FoundBy.PLAIN, grey)
 
     def thorough(self, image: Image) -> tuple[Marker, ...]:
         """Detect with more threshold windows and a looser outline: dim light, glare, strong perspective."""
-        return self._find(self._thorough, as_grey(image), FoundBy.THOROUGH)
+        small, grey = self._reduced(image)
+        return self._find(self._thorough, small, FoundBy.THOROUGH, small, grey)
 
     def filling(self, patch: Image) -> tuple[Marker, ...]:
         """Detect a marker that fills a patch, like ``thorough`` but ignoring small specks."""
-        return self._find(self._filling, as_grey(patch), FoundBy.EXPECTED)
+        small, grey = self._reduced(patch)
+        return self._find(self._filling, small, FoundBy.EXPECTED, small, grey)
 
     def equalised(self, image: Image) -> tuple[Marker, ...]:
         """Detect after local contrast equalisation: very dim or washed-out pictures."""
-        grey = as_grey(image)
-        clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(grey), dtype=np.uint8)
-        return self._find(self._thorough, clear, FoundBy.EQUALISED, measured_on=grey)
+        small, grey = self._reduced(image)
+        clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(small), dtype=np.uint8)
+        return self._find(self._thorough, clear, FoundBy.EQUALISED, small, grey)
 
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
         """Detect after strong sharpening: out of focus or shaken pictures."""
-        grey = as_grey(image)
-        return self._find(self._thorough, _sharpen(grey, 3.0, 6.0), FoundBy.SHARPENED, measured_on=grey)
+        small, grey = self._reduced(image)
+        return self._find(self._thorough, _sharpen(small, 3.0, 6.0), FoundBy.SHARPENED, small, grey)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
         """Detect at twice the size, sharpened: small markers."""
+        small, grey = self._reduced(image)
+        twice = np.asarray(cv2.resize(small, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, small, grey)
+
+    @staticmethod
+    def _reduced(image: Image) -> tuple[Image, Image]:
+        """Return a picture, reduced if it is too large for a thorough search, and itself, both grey."""
         grey = as_grey(image)
-        twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
+        return reduced_to(grey, _EFFORT_SETTINGS.most_pixels_thorough), grey
 
     def outlined(
         self, image: Image, ids: Collection[int], quads: Sequence[FloatArray] | None = None
@@ -301,23 +346,42 @@ class MarkerDetector:
         return tuple(marker for _, marker in found.values())
 
     def _find(
-        self,
-        detector: cv2.aruco.ArucoDetector,
-        grey: Image,
-        found_by: FoundBy,
-        *,
-        measured_on: Image | None = None,
-        scale: float = 1.0,
+        self, detector: cv2.aruco.ArucoDetector, searched: Image, found_by: FoundBy, *measured_on: Image
     ) -> tuple[Marker, ...]:
-        found = detect_markers(detector, grey)
-        original = grey if measured_on is None else measured_on
-        # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
-        quads = [(corners + 0.5) / scale - 0.5 for _, corners in found]
-        refined = refine_quads(original, quads)
-        return tuple(
-            Marker(marker_id, quad if better is None else better, found_by)
-            for (marker_id, _), quad, better in zip(found, quads, refined, strict=True)
+        """Search a picture, and measure what is found on others of the same, the largest last."""
+        found = detect_markers(self._bounded(detector, searched), searched)
+        quads, size = [quad for _, quad in found], searched.shape
+        for grey in measured_on if measured_on[0] is not measured_on[-1] else measured_on[:1]:
+            scale = np.array([grey.shape[1] / size[1], grey.shape[0] / size[0]])
+            # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
+            quads = [(quad + 0.5) * scale - 0.5 for quad in quads]
+            better = refine_quads(grey, quads)
+            quads = [quad if one is None else one for quad, one in zip(quads, better, strict=True)]
+            size = grey.shape
+        return tuple(Marker(marker_id, quad, found_by) for (marker_id, _), quad in zip(found, quads, strict=True))
+
+    def _bounded(self, detector: cv2.aruco.ArucoDetector, searched: Image) -> cv2.aruco.ArucoDetector:
+        """Return the detector or, if it had to follow or compare too many outlines, one that leaves out some windows
+        and the small ones.
+        """
+        parameters = detector.getDetectorParameters()
+        first, last = parameters.adaptiveThreshWinSizeMin, parameters.adaptiveThreshWinSizeMax
+        windows_px = range(first, last + 1, parameters.adaptiveThreshWinSizeStep)
+        # the smallest windows show edges rather than what they enclose
+        window_px = windows_px[min(2, len(windows_px) - 1)]
+        darker, tolerance = parameters.adaptiveThreshConstant, parameters.polygonalApproxAccuracyRate
+        longer_side, shortest = max(searched.shape), parameters.minMarkerPerimeterRate
+        outlines = dark_outlines(searched, window_px, darker)
+        apart = math.ceil(sum(map(len, outlines)) * len(windows_px) / _EFFORT_SETTINGS.most_outline_px)
+        windows = -(-len(windows_px) // apart) if apart else 1
+        least_px = perimeter_of_largest(
+            outlines, _EFFORT_SETTINGS.most_quads // windows, tolerance, shortest * longer_side
         )
+        if apart <= 1 and least_px <= shortest * longer_side:
+            return detector
+        parameters.adaptiveThreshWinSizeStep *= max(apart, 1)
+        parameters.minMarkerPerimeterRate = least_px / longer_side
+        return cv2.aruco.ArucoDetector(self._dictionary, parameters)
 
 
 Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]
@@ -327,11 +391,14 @@ Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]
 class SharedPicture:
     """One picture, and what is made of it at most once, for all parts of a table. Each method searches it once.
 
-    ``focal_share`` is the focal length that the picture itself tells, as a share of its diagonal.
+    ``focal_share`` is the focal length that the picture itself tells, as a share of its diagonal. ``pause`` is called
+    between the steps of a long search; nothing of the picture may be read meanwhile.
     """
 
-    def __init__(self, image: Image, focal_share: float | None = None) -> None:
-        self.image, self.focal_share = image, focal_share
+    def __init__(
+        self, image: Image, focal_share: float | None = None, pause: Callable[[], object] = lambda: None
+    ) -> None:
+        self.image, self.focal_share, self.pause = image, focal_share, pause
         self._found: dict[tuple[Method, str], tuple[Marker, ...]] = {}
 
     @cached_property
@@ -342,7 +409,7 @@ class SharedPicture:
     @cached_property
     def mirror_image(self) -> SharedPicture:
         """The mirror image of the picture without colours."""
-        return SharedPicture(np.ascontiguousarray(self.grey[:, ::-1]))
+        return SharedPicture(np.ascontiguousarray(self.grey[:, ::-1]), pause=self.pause)
 
     @cached_property
     def small(self) -> Image:
@@ -353,11 +420,13 @@ class SharedPicture:
         """Return what a method of the finder, such as ``MarkerDetector.quick``, finds."""
         key = (method, finder.dictionary)
         if key not in self._found:
+            self.pause()
             self._found[key] = method(finder, self.grey)
         return self._found[key]
 
     def outlined(self, finder: MarkerDetector, ids: Collection[int]) -> tuple[Marker, ...]:
         """Return what ``finder.outlined`` finds; quads are only searched for once."""
+        self.pause()
         return finder.outlined(self.grey, ids, self._dark_quads)
 
     @cached_property

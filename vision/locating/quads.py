@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
-from vision.sampling import TONE_CURVE, median, median_where, remapped
+from vision.sampling import TONE_CURVE, median, median_where, reduced_to, remapped
 
 SMALLEST_SIDE_PX = 14.0
 """Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
@@ -32,6 +32,10 @@ class OutlineSettings:
     """
     darker: tuple[int, ...] = (0, 6)
     """Grey levels by which a pixel must be below that mean."""
+    most: int = 300
+    """Number of outlines, at each threshold, that are looked at: the longest. Higher: slower on foliage and noise."""
+    most_pixels: int = 250_000
+    """Pixels of the halved picture; a larger one is reduced. Higher: smaller quads in larger pictures, slower."""
     tolerances: tuple[float, ...] = (0.05, 0.1)
     """Approximation tolerances, as shares of the outline's length; the first that leaves four corners is used."""
 
@@ -51,25 +55,51 @@ def dark_quads(grey: Image) -> list[FloatArray]:
 
 def _rough_quads(grey: Image) -> list[FloatArray]:
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    half = reduced_to(half, _OUTLINE_SETTINGS.most_pixels)
+    scale = np.array([grey.shape[1] / half.shape[1], grey.shape[0] / half.shape[0]])
+    smallest = SMALLEST_SIDE_PX**2 / scale.prod()
     quads = np.empty((0, 4, 2))
     for window_px in _OUTLINE_SETTINGS.windows_px:
         for darker in _OUTLINE_SETTINGS.darker:
-            dark = cv2.adaptiveThreshold(
-                half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
-            )
-            for contour in cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]:
+            outlines = sorted(dark_outlines(half, window_px, darker), key=len, reverse=True)
+            for contour in outlines[: _OUTLINE_SETTINGS.most]:
                 hull = cv2.convexHull(contour)
-                if 4 * cv2.contourArea(hull) < SMALLEST_SIDE_PX**2:
+                if cv2.contourArea(hull) < smallest:
                     continue
                 for tolerance in _OUTLINE_SETTINGS.tolerances:
                     corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
                     if len(corners) == 4:
-                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
+                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * scale - 0.5
                         if not (np.abs(quads - quad) < 1.0).all(axis=(1, 2)).any():
                             fresh = quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1]
                             quads = np.concatenate([quads, fresh[None]])
                         break
     return list(quads)
+
+
+def dark_outlines(grey: Image, window_px: int, darker: float) -> Sequence[npt.NDArray[Any]]:
+    """Return the outlines, point by point, of what is ``darker`` than the mean of a window around it."""
+    dark = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker)
+    return cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]
+
+
+def perimeter_of_largest(
+    outlines: Sequence[npt.NDArray[Any]], most: int, tolerance: float, shortest_px: float
+) -> float:
+    """Return the perimeter, in pixels, from which on at most ``most`` outlines are quads; at least ``shortest_px``.
+
+    Quads have four corners within a ``tolerance`` as a share of their length.
+    """
+    long = [outline for outline in outlines if len(outline) >= shortest_px]
+    if len(long) <= most:
+        return shortest_px
+    quads_px = sorted((len(outline) for outline in long if _is_quad(outline, tolerance)), reverse=True)
+    return shortest_px if len(quads_px) <= most else float(quads_px[most] + 1)
+
+
+def _is_quad(outline: npt.NDArray[Any], tolerance: float) -> bool:
+    corners = cv2.approxPolyDP(outline, tolerance * len(outline), True)
+    return len(corners) == 4 and cv2.isContourConvex(corners)
 
 
 @dataclass(frozen=True)

@@ -583,7 +583,7 @@ class LineTracker:
         edges = Edges.detect(shared.grey, self._camera)
         seen = self._find_nearby(edges, held.pose)
         if seen is None or seen.visibility < _LINE_SETTINGS.enough_visibility * self._usual_visibility:
-            seen = self._search(shared.small, edges, frame, seen)
+            seen = self._search(shared, edges, frame, seen)
         if seen is None:
             return self._keep_pose(frame, held)
         found = location_from_lines(seen, self._layout, held.pose)
@@ -608,16 +608,18 @@ class LineTracker:
         if not self._searches.are_due(shared.small, frame.time_s, at_once=True):
             raise NotLocatedError(self._searches.failure)
         try:
-            return board_by_lines(shared.grey, self._camera, self._layout, self._previous)
+            return board_by_lines(shared, self._camera, self._layout, self._previous)
         except NotLocatedError as error:
             self._searches.failure = str(error)
             raise
 
-    def _search(self, small: Image, edges: Edges, frame: Frame, nearby: BoardSighting | None) -> BoardSighting | None:
+    def _search(
+        self, shared: SharedPicture, edges: Edges, frame: Frame, nearby: BoardSighting | None
+    ) -> BoardSighting | None:
         """Return the board anywhere in the picture, if a search is due; away from ``nearby`` only if clearly better."""
-        if not self._searches.are_due(small, frame.time_s, at_once=self._is_after_pause):
+        if not self._searches.are_due(shared.small, frame.time_s, at_once=self._is_after_pause):
             return None
-        boards = run_to_end(candidate_boards(edges, self._camera, self._layout.board))
+        boards = run_to_end(candidate_boards(edges, self._camera, self._layout.board), shared.pause)
         if not boards or not boards[0].is_clear:
             return None
         found = boards[0]

@@ -464,7 +464,7 @@ class MainsBands:
         image = frame.image.reshape(height, -1)
         level = cv2.multiply(image, np.repeat(factor[:, None], width * channels, axis=1), dtype=cv2.CV_8U)
         frame = replace(frame, image=np.asarray(level, dtype=np.uint8).reshape(frame.image.shape))
-        return frame, SharedPicture(frame.image)
+        return frame, SharedPicture(frame.image, pause=shared.pause)
 
 
 class _Repeats:

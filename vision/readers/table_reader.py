@@ -5,7 +5,7 @@ ones are read.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -483,6 +483,8 @@ class TableReader:
         self.layout = layout
         self._attention = attention
         self._gate = ChangeGate(reads_movement=attention is Attention.MOVING)
+        self.pause: Callable[[], object] = lambda: None
+        """Called between the steps of a long search in one picture; nothing may be read meanwhile."""
         self.use(pieces, rolls or {}, previous)
 
     def __str__(self) -> str:
@@ -508,9 +510,9 @@ class TableReader:
         except FrameError as error:
             return self._gate.left_out(frame, str(error))
         frame = replace(frame, image=as_colour(frame.image))
-        shared = shared or SharedPicture(frame.image, frame.focal_share)
+        shared = shared or SharedPicture(frame.image, frame.focal_share, self.pause)
         if self._cameras is not None:
-            camera = self._cameras.camera_for(shared, frame.time_s)
+            camera = self._cameras.camera_for(shared, frame.time_s, is_film=self._is_film(frame))
             if camera is None:
                 return self._gate.left_out(frame, self._cameras.why_unknown, HindranceKind.NOT_LOCATED)
             if camera is not self.camera:
@@ -530,6 +532,10 @@ class TableReader:
         said = () if self._cameras is None else self._cameras.notices()
         return replace(reading, notices=(*reading.notices, *said)) if said else reading
 
+    def _is_film(self, frame: Frame) -> bool:
+        """Return whether more pictures like this one come, so that each need not be searched by every method."""
+        return self._attention in {Attention.STILL, Attention.MOVING} and not frame.is_still
+
     def _read_now(self, frame: Frame, shared: SharedPicture) -> Reading:
         """Read a frame that was checked."""
         reading = self._read_parts(frame, shared)
@@ -542,7 +548,7 @@ class TableReader:
         """Let the camera be learned from where the parts are now; return whether it is another one."""
         found = [(part.layout, part.relocated) for part in self._parts if part.relocated is not None]
         if not any(part.pose is not None for part in self._parts) and reading.hindered_by(HindranceKind.NOT_LOCATED):
-            return cameras.look_again(shared, frame.time_s)
+            return cameras.look_again(shared, frame.time_s, is_film=self._is_film(frame))
         return any(cameras.learn(shared, layout, located) for layout, located in found)
 
     def _take_camera(self, camera: CameraModel) -> None:

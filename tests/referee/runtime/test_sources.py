@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.slow_pictures import TEXTURES
 from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.clocks import read_control
@@ -40,7 +41,10 @@ from tests.referee.service_table import ScriptedReader
 from vision.cameras.live import LiveCamera, Shot
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame, Image
+from vision.layout.table import default_layout
+from vision.learned_cameras import LearnedCameras
 from vision.motion.changes import Attention
+from vision.readers.registry import table_reader
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
@@ -159,6 +163,47 @@ def test_commands_end_the_wait_for_a_disconnected_camera(table: Any, commands: C
 
     run(on.service, Script(), LoopPorts(wait, commands))
     assert replies == [Reply("there is no turn to take back", refused=True)]
+
+
+def test_commands_and_the_watchdog_do_not_wait_for_a_long_search_in_a_picture(
+    deblockle: Any, new_journal: Callable[[], Journal], commands: CommandQueue
+) -> None:
+    layout = default_layout("deblockle")
+    seen = table_reader(LearnedCameras(layout), layout, None, attention=Attention.STILL)
+    reports: list[str] = []
+    done: list[object] = []
+    with open_session(
+        deblockle, seen, new_journal(), ServiceSettings(), say=lambda _: None, hints=ImmediateHints(CountingClock(0.01))
+    ) as service:
+
+        def serve() -> None:
+            reports.append("WATCHDOG=1")
+            carry_out_commands(service, commands)
+
+        waiting = ServingWait(commands, Interrupts(), serve)
+
+        def next_step() -> None:
+            # what comes during each step is answered before the next one
+            commands.submit(TakeBack("Ann"), done.append)
+            waiting.work_on()
+
+        seen.pause = next_step
+        foliage = TEXTURES["foliage"](np.random.default_rng(1), 640, 360)
+        film = [Frame(foliage, 0.0, 0, "phone", is_still=True)]
+
+        class Script:
+            def read(self, timeout_s: float) -> Frame:
+                if film:
+                    return film.pop()
+                done.append("read")
+                raise EndOfFramesError("over")
+
+        run(service, Script(), LoopPorts(lambda _: None, commands))
+    refused = Reply("there is no turn to take back", refused=True)
+    searches = done.index("read")
+    assert searches >= 4, "a photo without a marker is searched in several steps"
+    assert done == [*[refused] * searches, "read"]
+    assert len(reports) == searches
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,6 +1,7 @@
 """Measured cameras beside the journal: by source and size, without passwords, and never a reason to stop."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from referee.settings.settings import Settings
 from tests.vision import photoreal
 from vision.errors import CalibrationError
 from vision.geometry import CameraModel, Pose
+from vision.learned_cameras import MOST_CAMERAS
 from vision.locating.markers import SharedPicture
 from vision.self_calibration import SelfCalibration, Sighting
 
@@ -38,6 +40,19 @@ def test_each_source_and_size_has_its_own_camera_and_the_latest_one_counts(tmp_p
         keep_camera(journal, f"phone {number}", measured((1280, 720)))
     assert focals(journal, "0") == []
     assert focals(journal, "phone 29") == [900]
+
+
+def test_a_device_that_sends_many_sizes_drives_out_neither_other_sources_nor_a_well_known_camera(
+    tmp_path: Path,
+) -> None:
+    journal = tmp_path / "games.sqlite"
+    keep_camera(journal, "0", measured((1280, 720), 901))
+    one_side = measured((1920, 1080), 902)
+    keep_camera(journal, "phone", replace(one_side, sightings=one_side.sightings * 2))
+    for number in range(30):
+        keep_camera(journal, "phone", measured((640 + number, 480), 1000 + number))
+    assert focals(journal, "0") == [901]
+    assert focals(journal, "phone") == [902, *range(1030 - MOST_CAMERAS + 1, 1030)]
 
 
 def test_no_name_and_password_of_an_address_is_kept(tmp_path: Path) -> None:

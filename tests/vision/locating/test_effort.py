@@ -1,0 +1,183 @@
+"""How much is done for one picture, whatever it shows: counted in quads, pixels and searches, not in time."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from benchmarks.slow_pictures import TEXTURES
+from referee.settings.table_layout import layout_for_camera
+from vision import self_calibration
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.layout.table import default_layout
+from vision.learned_cameras import LearnedCameras
+from vision.locating import lattice, markers
+from vision.locating.location import locate
+from vision.locating.markers import MarkerDetector, SharedPicture
+from vision.locating.quads import dark_quads
+from vision.motion.changes import Attention
+from vision.opencv import as_grey, detect_markers
+from vision.readers.registry import table_reader
+from vision.self_calibration import PRIORS, TURNS, camera_with_share
+
+LAYOUT = default_layout("diaballik")
+FINDER = MarkerDetector(LAYOUT.markers.dictionary)
+METHODS = ("quick", "halved", "plain", "thorough", "sharpened", "equalised", "enlarged")
+SIZE = (960, 540)
+ONE_WINDOW_TELLS = 1.6
+"""How many more quads all windows may show than the one that is counted tells."""
+
+
+def seen(texture: str, size: tuple[int, int] = SIZE) -> Image:
+    return TEXTURES[texture](np.random.default_rng(1), *size)
+
+
+def quads_compared(detector: cv2.aruco.ArucoDetector, grey: Image) -> int:
+    """How many quads OpenCV's detector has to compare, at all its thresholds."""
+    chosen = detector.getDetectorParameters()
+    windows = range(
+        chosen.adaptiveThreshWinSizeMin, chosen.adaptiveThreshWinSizeMax + 1, chosen.adaptiveThreshWinSizeStep
+    )
+    least, count = chosen.minMarkerPerimeterRate * max(grey.shape), 0
+    for window in windows:
+        dark = cv2.adaptiveThreshold(
+            grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, chosen.adaptiveThreshConstant
+        )
+        for outline in cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]:
+            if len(outline) >= least:
+                corners = cv2.approxPolyDP(outline, chosen.polygonalApproxAccuracyRate * len(outline), True)
+                count += len(corners) == 4 and cv2.isContourConvex(corners)
+    return count
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[cv2.aruco.ArucoDetector, Image]]:
+    """Every search for markers: OpenCV's detector and the picture."""
+    done: list[tuple[cv2.aruco.ArucoDetector, Image]] = []
+
+    def detect(detector: cv2.aruco.ArucoDetector, grey: Image) -> list[tuple[int, np.ndarray]]:
+        done.append((detector, grey))
+        return detect_markers(detector, grey)
+
+    monkeypatch.setattr(markers, "detect_markers", detect)
+    return done
+
+
+@pytest.mark.parametrize("texture", ["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"])
+def test_of_many_quads_only_the_largest_are_compared(
+    texture: str, searched: list[tuple[cv2.aruco.ArucoDetector, Image]]
+) -> None:
+    grey = as_grey(seen(texture))
+    for method in METHODS:
+        getattr(FINDER, method)(grey)
+    counts = [quads_compared(detector, picture) for detector, picture in searched]
+    assert len(counts) == len(METHODS)
+    assert max(counts) <= ONE_WINDOW_TELLS * markers.EffortSettings().most_quads
+
+
+def test_a_marker_on_a_carpet_of_squares_is_still_found() -> None:
+    image = as_grey(seen("chessboard, 8 px"))
+    image[150:350, 300:500] = 255
+    image[190:310, 340:460] = np.kron(FINDER.pattern(2), np.ones((20, 20), np.uint8))
+    for method in ("plain", "thorough", "equalised"):
+        found = getattr(FINDER, method)(image)
+        assert [marker.marker_id for marker in found] == [2], method
+        assert found[0].corners_px[0] == pytest.approx([339.5, 189.5], abs=1.0)
+
+
+def test_a_picture_as_large_as_a_photo_is_reduced_before_it_is_searched(
+    searched: list[tuple[cv2.aruco.ArucoDetector, Image]],
+) -> None:
+    image = np.full((3000, 4000), 200, np.uint8)
+    image[1000:1600, 1200:1800] = np.kron(FINDER.pattern(3), np.ones((100, 100), np.uint8))
+    effort = markers.EffortSettings()
+    for method in METHODS:
+        (found,) = getattr(FINDER, method)(image)
+        assert found.corners_px == pytest.approx(
+            np.array([[1199.5, 999.5], [1799.5, 999.5], [1799.5, 1599.5], [1199.5, 1599.5]]), abs=1.0
+        )
+    pixels = [picture.size for _, picture in searched]
+    assert max(pixels) <= effort.most_pixels
+    assert max(pixels[3:6]) <= effort.most_pixels_thorough
+
+
+@pytest.mark.parametrize("texture", ["noise, 1 px", "foliage"])
+def test_few_outlines_are_followed_for_blurred_markers(texture: str) -> None:
+    assert len(dark_quads(as_grey(seen(texture, (1280, 720))))) < 2000
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is done for a picture, in order: long searches, and pauses if ``pause`` notes them."""
+    done: list[str] = []
+
+    def noted(name: str, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object, **named: object) -> object:
+            done.append(name)
+            return function(*arguments, **named)
+
+        return call
+
+    for name in ("thorough", "sharpened", "equalised", "enlarged"):
+        method = getattr(MarkerDetector, name)
+        monkeypatch.setattr(MarkerDetector, name, noted("search", method))
+    monkeypatch.setattr(self_calibration, "_SLOW", tuple(noted("search", method) for method in self_calibration._SLOW))
+    monkeypatch.setattr(lattice, "candidate_rotations", noted("search", lattice.candidate_rotations))
+    monkeypatch.setattr(lattice, "_candidates_at_rotation", noted("rotation", lattice._candidates_at_rotation))
+    return done
+
+
+def longest_run(work: list[str], name: str) -> int:
+    """How often something was done between two pauses, at most."""
+    counts = [0]
+    for one in work:
+        if one == "pause":
+            counts.append(0)
+        counts[-1] += one == name
+    return max(counts)
+
+
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_photo_is_searched_in_steps(lines: bool, is_known: bool, work: list[str]) -> None:
+    layout = layout_for_camera("diaballik", Path("kit"), "none" if lines else "layout")
+    fixed = camera_with_share(PRIORS.focal, SIZE) if is_known else None
+    reader = table_reader(LearnedCameras(layout, fixed=fixed), layout, None, attention=Attention.STILL)
+    reader.pause = lambda: work.append("pause")
+    reading = reader.read(Frame(seen("foliage"), 0.0, 0, "phone", is_still=True))
+    assert not reading.places
+    assert work.count("search") >= 3 - lines
+    assert longest_run(work, "search") == 1
+    # each rotation of a board without markers is tried along and across
+    assert longest_run(work, "rotation") <= 2 * lattice.LatticeSettings().rotations_a_step
+
+
+def test_the_slow_methods_take_turns_in_a_film(work: list[str]) -> None:
+    cameras, picture = LearnedCameras(LAYOUT), seen("noise, 8 px")
+    counts = []
+    for number in range(6):
+        work.clear()
+        assert cameras.camera_for(SharedPicture(picture), number / 15, is_film=True) is None
+        counts.append(work.count("search"))
+    assert counts == [*[1] * TURNS, *[0] * (6 - TURNS)], "then there is a pause"
+    work.clear()
+    assert cameras.camera_for(SharedPicture(picture), 2.0) is None
+    assert work.count("search") == TURNS, "a single picture is searched by all of them"
+
+
+def test_a_board_without_markers_is_searched_with_one_focal_length_at_a_time(work: list[str]) -> None:
+    bare = replace(LAYOUT, markers=replace(LAYOUT.markers, centres_mm={}))
+    cameras, picture = LearnedCameras(bare), seen("noise, 8 px")
+    assert cameras.camera_for(SharedPicture(picture), 0.0, is_film=True) is None
+    assert work.count("search") == len(lattice.LatticeSettings().shrunk)
+
+
+def test_a_search_of_a_known_camera_is_made_in_steps_too(work: list[str]) -> None:
+    picture = SharedPicture(seen("foliage"), pause=lambda: work.append("pause"))
+    with pytest.raises(NotLocatedError):
+        locate(picture.image, camera_with_share(PRIORS.focal, SIZE), LAYOUT, markers=picture)
+    assert longest_run(work, "search") == 1
