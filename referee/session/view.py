@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic
 
-from common.phrases import Phrase
+from common.phrases import Phrase, as_sentence
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
@@ -323,7 +323,8 @@ class UnclearWatch:
         if not self.is_long:
             return None
         hindrance = blocking_hindrance(reading)
-        sentence = hindrance.message if hindrance else Phrase("The picture does not come to rest; is something moving?")
+        still_moves = Phrase("The picture does not come to rest; is something moving?")
+        sentence = as_sentence(hindrance.message) if hindrance else still_moves
         places = hindrance.places if hindrance else ()
         return Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
 
