@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic
 
-from common.phrases import Phrase, as_sentence
+from common.phrases import Phrase
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
@@ -323,8 +323,7 @@ class UnclearWatch:
         if not self.is_long:
             return None
         hindrance = blocking_hindrance(reading)
-        still_moves = Phrase("The picture does not come to rest; is something moving?")
-        sentence = as_sentence(hindrance.message) if hindrance else still_moves
+        sentence = hindrance.message if hindrance else Phrase("The picture does not come to rest; is something moving?")
         places = hindrance.places if hindrance else ()
         return Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
 

@@ -1,5 +1,6 @@
 """The service on synthetic readings, its loop, and what the house's settings add to a new game."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -502,3 +503,15 @@ def test_a_clock_that_cannot_be_read_is_told_of_its_field() -> None:
     with pytest.raises(FieldError, match="cannot read the clock 'soon'") as refused:
         ServiceSettings().complete(load("diaballik"), NewGame("diaballik", clock="soon"))
     assert refused.value.field == "clock"
+
+
+def test_what_was_built_before_the_loop_is_not_searched_for_garbage(on: Any) -> None:
+    frozen: list[int] = []
+
+    def has_run() -> bool:
+        frozen.append(gc.get_freeze_count())
+        return len(frozen) > 1
+
+    run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, commands(), stop=has_run))
+    assert min(frozen) > 1000
+    assert gc.get_freeze_count() == 0
