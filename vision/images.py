@@ -102,7 +102,9 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
     if np.all(image[-1] == _UNDECODED):
         decoded = np.flatnonzero(np.any(image.reshape(height, -1) != _UNDECODED, axis=1))
         if not decoded.size:
-            raise FrameError("the picture from {source} is the same grey everywhere; point it at the table", source)
+            raise FrameError(
+                "the picture from {source} is the same grey everywhere; point the camera at the table", source
+            )
         missing = height - 1 - int(decoded[-1])
         raise FrameError(
             "the picture from {source} lacks its lower {missing} of {height} rows; if that happens "

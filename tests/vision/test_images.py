@@ -69,7 +69,9 @@ def test_a_frame_of_which_only_a_part_arrived_is_refused(missing: int) -> None:
 
 
 def test_a_grey_frame_is_said_to_be_grey() -> None:
-    with pytest.raises(FrameError, match=r"^the picture from the phone is the same grey everywhere; point it at"):
+    with pytest.raises(
+        FrameError, match=r"^the picture from the phone is the same grey everywhere; point the camera at"
+    ):
         check_frame(np.full((60, 80, 3), 128, np.uint8), source="the phone")
 
 
