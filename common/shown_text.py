@@ -109,11 +109,18 @@ def guard_output() -> None:
         # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
         is_unicode = sys.stdout.encoding.lower().startswith("utf")
         sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
+    if sys.stderr is sys.__stderr__:
+        _keep_libraries_from_errors()
     sys.stdout = ShownStream(sys.stdout)
     if sys.stderr is not None:
+        sys.stderr = ShownStream(sys.stderr)
+
+
+def _keep_libraries_from_errors() -> None:
+    """Move standard error from descriptor 2, which then leads nowhere, to a copy."""
+    if isinstance(sys.stderr, io.TextIOWrapper):
         apart = os.dup(_STDERR)
-        errors = os.fdopen(apart, "w", buffering=1, encoding=sys.stderr.encoding, errors=sys.stderr.errors)
-        sys.stderr = ShownStream(errors)
+        sys.stderr = os.fdopen(apart, "w", buffering=1, encoding=sys.stderr.encoding, errors=sys.stderr.errors)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     if nowhere != _STDERR:
         os.dup2(nowhere, _STDERR)

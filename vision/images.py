@@ -163,7 +163,8 @@ def decode_image(data: bytes, name: str, flags: int = cv2.IMREAD_COLOR) -> Image
         raise FrameError(
             "{name} can't be decoded: it is damaged, or its {width} x {height} pixels need more memory than there is",
             name,
-            *size,
+            size[0],
+            size[1],
         )
     return np.asarray(image, dtype=np.uint8)
 
@@ -299,7 +300,8 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int, longest_px: int | 
             "{name} is a progressive JPEG of {width} x {height} pixels; {most_millions} million are the most of one; "
             "save it as a plain JPEG",
             name,
-            *size,
+            size[0],
+            size[1],
             f"{MOST_PIXELS_IN_SCANS / 1000000.0:g}",
         )
     if longest_px is None or max(size) <= longest_px:
