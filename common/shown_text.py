@@ -5,6 +5,7 @@ other XML may contain U+FFFE or U+FFFF.
 """
 
 import io
+import os
 import sys
 from typing import TextIO
 
@@ -22,6 +23,7 @@ _UNSHOWN: dict[int, str | None] = {
     ord("\t"): " ",
     ord("\n"): "\n",
 }
+_STDERR = 2
 _NOT_KEPT: dict[int, str | None] = {
     **dict.fromkeys(_CONTROLS, " "),
     **dict.fromkeys((*_DIRECTIONS, *_SURROGATES)),
@@ -98,9 +100,36 @@ class ShownStream(io.TextIOBase):
 
 
 def guard_output() -> None:
-    """Let only what may be shown through this process's standard output and standard error."""
+    """Let only what may be shown through this process's standard output and standard error.
+
+    What libraries in C write to descriptor 2 by themselves, past Python, may quote a picture or a film: it is dropped.
+    Ours goes to a copy of the descriptor, which a child process gets from ``error_descriptor``.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
         is_unicode = sys.stdout.encoding.lower().startswith("utf")
         sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
-    sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)
+    if sys.stderr is sys.__stderr__:
+        _keep_libraries_from_errors()
+    sys.stdout = ShownStream(sys.stdout)
+    if sys.stderr is not None:
+        sys.stderr = ShownStream(sys.stderr)
+
+
+def _keep_libraries_from_errors() -> None:
+    """Move standard error from descriptor 2, which then leads nowhere, to a copy."""
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        apart = os.dup(_STDERR)
+        sys.stderr = os.fdopen(apart, "w", buffering=1, encoding=sys.stderr.encoding, errors=sys.stderr.errors)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    if nowhere != _STDERR:
+        os.dup2(nowhere, _STDERR)
+        os.close(nowhere)
+
+
+def error_descriptor() -> int | None:
+    """Return the descriptor to which a child process may write its errors; ``None``: it inherits descriptor 2."""
+    try:
+        return sys.stderr.fileno()
+    except (AttributeError, OSError):
+        return None

@@ -31,10 +31,16 @@ _JPEG_SCAN = 0xDA
 """The marker of the segment after which the pixels follow."""
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
+_JPEG_PROGRESSIVE = frozenset((0xC2, 0xC6, 0xCA, 0xCE))
+"""Those of the frames that come in several scans."""
 _JPEG_BARE = frozenset((0x00, 0x01, *range(0xD0, 0xDA)))
 """Markers without a length, of which none stands before the first pixels: decoders skip them, each in its own way."""
 _MOST_SCANS = 100
 """The most scans of a JPEG; progressive ones have about ten. Higher: a small file may take longer to decode."""
+MOST_PIXELS_IN_SCANS = 16_000_000
+"""The most pixels of a photo that is a JPEG of several scans: the decoder keeps up to 6 bytes a pixel until the last
+scan, whatever it is reduced to. Higher: one photo takes more memory.
+"""
 _JPEG_FILL = 0xFF
 """Any number of these may precede a marker."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
@@ -95,7 +101,11 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
         )
     if np.all(image[-1] == _UNDECODED):
         decoded = np.flatnonzero(np.any(image.reshape(height, -1) != _UNDECODED, axis=1))
-        missing = height - 1 - int(decoded[-1]) if decoded.size else height
+        if not decoded.size:
+            raise FrameError(
+                "the picture from {source} is the same grey everywhere; point the camera at the table", source
+            )
+        missing = height - 1 - int(decoded[-1])
         raise FrameError(
             "the picture from {source} lacks its lower {missing} of {height} rows; if that happens "
             "often, try another cable or a smaller picture",
@@ -150,7 +160,12 @@ def decode_image(data: bytes, name: str, flags: int = cv2.IMREAD_COLOR) -> Image
     except cv2.error as error:
         raise FrameError("{name} cannot be decoded: {err}", name, error.err) from error
     if image is None:
-        raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)
+        raise FrameError(
+            "{name} can't be decoded: it is damaged, or its {width} x {height} pixels need more memory than there is",
+            name,
+            size[0],
+            size[1],
+        )
     return np.asarray(image, dtype=np.uint8)
 
 
@@ -194,6 +209,19 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
     at = next((at for kind, at in _jpeg_segments(data) if kind in _JPEG_FRAMES), len(data))
     size = _numbers(">HH", data, at + 5)
     return None if size is None else size[::-1]
+
+
+def _has_several_scans(data: bytes) -> bool:
+    """Return whether a JPEG's pixels come in several scans: progressively, or one colour after the other."""
+    components = 0
+    for kind, at in _jpeg_segments(data) if data.startswith(_JPEG_START) else ():
+        if kind in _JPEG_PROGRESSIVE:
+            return True
+        if kind in _JPEG_FRAMES:
+            components = int.from_bytes(data[at + 9 : at + 10])
+        if kind == _JPEG_SCAN:
+            return int.from_bytes(data[at + 4 : at + 5]) < components
+    return False
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
@@ -260,15 +288,25 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int, longest_px: int | 
     """Decode a photo from somewhere else to blue-green-red, once its header says that it isn't too large.
 
     It is turned as its EXIF data says, and reduced to ``longest_px`` along its longer side. Raises FrameError for what
-    is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
+    is no JPEG or PNG, is cut off, or has more than ``most_pixels``, or ``MOST_PIXELS_IN_SCANS`` if it is a progressive
+    JPEG.
     """
     size = image_size(data)
     if size is None or not has_end_mark(data):
         raise FrameError("{name} is not a readable image; expected JPEG or PNG", name)
     _check_size(size, name, most_pixels)
+    if size[0] * size[1] > MOST_PIXELS_IN_SCANS and _has_several_scans(data):
+        raise FrameError(
+            "{name} is a progressive JPEG of {width} x {height} pixels; {most_millions} million are the most of one; "
+            "save it as a plain JPEG",
+            name,
+            size[0],
+            size[1],
+            f"{MOST_PIXELS_IN_SCANS / 1000000.0:g}",
+        )
     if longest_px is None or max(size) <= longest_px:
         return decode_image(data, name)
-    # the decoder leaves out what would be averaged away, and a large photo takes a quarter of the memory
+    # the decoder leaves out what would be averaged away, so a large plain JPEG takes a quarter of the memory
     by = next((by for by in _REDUCED if max(size) >= by * longest_px), 1)
     image = decode_image(data, name, _REDUCED.get(by, cv2.IMREAD_COLOR))
     height, width = image.shape[:2]

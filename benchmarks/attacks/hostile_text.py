@@ -3,10 +3,10 @@
 Run: python benchmarks/attacks/hostile_text.py --strings 100000 [--seed 1]
 
 Each text has control characters, a terminal's commands, changes of direction, links and tags. It comes as a command
-(page, MQTT, socket), from a journal, a board, a file, a folder's name, a record, a hall's table or an error, and is
-shown as the referee shows it: on a pseudo-terminal as lines and as the live screen, in a pipe, and in pages. Beside
-rich's own commands, which are listed here, nothing but printable characters and newlines may arrive. Exit code 1 if
-anything else did.
+(page, MQTT, socket), from a journal, a board, a file, a folder's name, a record, a hall's table, an error or inside a
+picture, and is shown as the referee shows it: on a pseudo-terminal as lines and as the live screen, in a pipe, and in
+pages. Beside rich's own commands, which are listed here, nothing but printable characters and newlines may arrive. Exit
+code 1 if anything else did.
 """
 
 import sys
@@ -22,11 +22,13 @@ import logging
 import os
 import pty
 import re
+import struct
 import subprocess
 import tempfile
 import threading
 import tty
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -36,6 +38,8 @@ from random import Random
 from typing import Any
 
 import click
+import cv2
+import numpy as np
 from pydantic import ValidationError
 from rich.table import Table
 from rich.text import Text
@@ -76,6 +80,7 @@ from referee.web.documents import PairingRequest
 from referee.web.server import create_app
 from vision.cameras.files import image_paths
 from vision.errors import VisionError
+from vision.images import decode_image
 from vision.layout.table import load_layout
 
 MODES = ("terminal", "screen", "log")
@@ -99,6 +104,10 @@ _START_S, _TEXT_S = 120.0, 0.1
 """The time for a process to start, and for each text: twenty times what a busy machine takes."""
 _PAGE_EVERY, _SCREEN_EVERY = 40, 5
 """How many texts share one look at a page, and one drawing of the live screen."""
+_PNG_HEAD_BYTES = 33
+"""A PNG's signature and its first chunk."""
+_PROFILE = bytes(4) + Random(1).randbytes(196)
+"""A colour profile that says it has no bytes; its name is read only if it is long enough."""
 _NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 
@@ -106,6 +115,27 @@ def hostile(rng: Random) -> str:
     """Draw a text."""
     drawn = [rng.choice(_PIECES) if rng.random() < 0.7 else chr(rng.randrange(0x100)) for _ in range(rng.randint(1, 6))]
     return "".join(drawn)
+
+
+def hostile_png(text: str) -> bytes:
+    """Make a PNG in which a colour profile, a text and a compressed text are named by a text, each of them damaged."""
+    name = text.encode("latin-1", errors="replace").replace(b"\0", b"")[:79] or b"x"
+    parts = ((b"iCCP", name + b"\0\0" + zlib.compress(_PROFILE)), (b"tEXt", name), (b"zTXt", name + b"\0\1" + name))
+    chunks = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    ]
+    whole = cv2.imencode(".png", np.full((8, 8, 3), 200, dtype=np.uint8))[1].tobytes()
+    return whole[:_PNG_HEAD_BYTES] + b"".join(chunks) + whole[_PNG_HEAD_BYTES:]
+
+
+def damaged_jpeg(text: str) -> bytes:
+    """Make a JPEG with a text in a comment and in the middle of its pixels."""
+    pixels = np.arange(64 * 64 * 3, dtype=np.uint8).reshape(64, 64, 3)
+    whole = cv2.imencode(".jpg", pixels)[1].tobytes()
+    inside = text.encode("latin-1", errors="replace")
+    comment = b"\xff\xfe" + struct.pack(">H", len(inside) + 2) + inside
+    half = len(whole) - len(whole) // 4
+    return whole[:2] + comment + whole[2:half] + inside + whole[half + len(inside) + 1 : -2] + b"\xff\xd9"
 
 
 class _Links(HTMLParser):
@@ -156,7 +186,7 @@ class WaysIn:
         self._feed.advance()
         self.all: Sequence[Callable[[str], Iterator[str]]] = (
             self.page, self.broker, self.socket, self.journal, self.board, self.settings, self.layout, self.folder,
-            self.record, self.hall, self.device, self.error,
+            self.record, self.hall, self.device, self.error, self.picture,
         )  # fmt: skip
 
     def page(self, text: str) -> Iterator[str]:
@@ -278,6 +308,14 @@ class WaysIn:
             if text.isascii():
                 sys.__excepthook__(type(error), error, error.__traceback__)
             yield f"this is a bug in the referee ({error})"
+
+    def picture(self, text: str) -> Iterator[str]:
+        """A picture: its decoder quotes it on descriptor 2, past Python."""
+        for data in (hostile_png(text), damaged_jpeg(text)):
+            try:
+                decode_image(data, text)
+            except VisionError as error:
+                yield str(error)
 
     def look_at_pages(self, text: str) -> list[str]:
         """Return the commands in the pages of a table and of a hall that have a text in every place."""

@@ -226,6 +226,7 @@ def confirm(question: str) -> None:
 def agrees(question: str, *, default: bool = False) -> bool:
     """Ask a yes-or-no question; Enter takes the default."""
     prompt = _last_line(f"{spoken(question)} [{spoken(YES_OR_NO[default])}]:")
+    _edit_lines()
     while True:
         typed = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ").strip().lower()
         if typed in YES or typed in NO or not typed:
@@ -235,12 +236,21 @@ def agrees(question: str, *, default: bool = False) -> bool:
 
 def ask(question: str) -> str:
     """Ask for a line of text as it is typed; raises EOFError at the end of the input."""
+    _edit_lines()
     return input(spoken(question))
+
+
+def _edit_lines() -> None:
+    """Let prompts at a terminal be written to standard output, with line editing."""
+    if sys.stdin.isatty():
+        # Without it, Python has C write them to descriptor 2, past Python's own standard error.
+        import readline  # noqa: F401
 
 
 def ask_line(question: str, default: str) -> str:
     """Ask for a line of text; Enter takes the default."""
     prompt = _last_line(f"{spoken(question)}{f' [{default}]' if default else ''}:")
+    _edit_lines()
     typed: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
     return typed.strip() or default
 

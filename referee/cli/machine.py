@@ -18,6 +18,7 @@ from rich.text import Text
 from common.durable import write_durably
 from common.findings import Severity
 from common.phrases import Phrase
+from common.shown_text import error_descriptor
 from engine import registry
 from referee.cli.context import CommandContext, given_settings, output, print_findings, print_table, read_pairs
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
@@ -238,7 +239,7 @@ def _systemctl(as_user: bool, root: Path | None, *arguments: str) -> bool:
 
 def _run(command: list[str]) -> bool:
     """Run a system command and show its errors; returns whether it succeeded."""
-    return subprocess.run(command, check=False).returncode == 0
+    return subprocess.run(command, check=False, stderr=error_descriptor()).returncode == 0
 
 
 @click.command(cls=ExampleCommand)

@@ -155,9 +155,6 @@ def run() -> None:
     """Run the program with this process's arguments and exit with its code."""
     # The matrices are small, so the threads of OpenBLAS would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # We report cameras and pictures that can't be opened ourselves, and say what to do.
-    os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
-    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     if COMPLETE_VARIABLE not in os.environ:
         # The shell gets its completions, which are names of ours, as bytes.
         guard_output()

@@ -16,6 +16,7 @@ from typing import TextIO
 
 import referee
 from common.phrases import Phrase
+from common.shown_text import error_descriptor
 from engine.api import Clock
 from referee.hints.advice import Advice, Answer, Question, answer_question
 
@@ -95,6 +96,7 @@ class HintProcess:
             self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=error_descriptor(),
             text=True,
             encoding="utf-8",
             env=_environment(),

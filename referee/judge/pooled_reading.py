@@ -259,7 +259,10 @@ def _pool_distributions(
         alike.setdefault((len(distributions), named), []).append(key)
     pooled = {}
     for (_, named), keys in alike.items():
-        table = np.array([[[one.get(name, 0.0) for name in named] for one in given[key]] for key in keys])
+        # A place that did not change has the same distribution in each reading.
+        distinct = {id(one): one for key in keys for one in given[key]}
+        rows = {number: [one.get(name, 0.0) for name in named] for number, one in distinct.items()}
+        table = np.array([[rows[id(one)] for one in given[key]] for key in keys])
         # The median of the logs ignores a minority of bad frames. Errors in frames of one resting table are
         # correlated, so many frames must not be more certain than one.
         logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)

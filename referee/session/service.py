@@ -6,6 +6,7 @@ the same verdicts and events. Every event is in the journal before a snapshot sh
 ``run`` is the loop around it: it reads frames, handles camera failures, and has commands carried out.
 """
 
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -730,6 +731,15 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
     frames are skipped. At the end, the last frames are judged. Raises GameChangedError as ``carry_out_commands`` does,
     also while it waits for the camera.
     """
+    # What was loaded and built until now stays, and searching it for garbage takes longer than a frame.
+    gc.freeze()
+    try:
+        return _referee(service, camera, ports)
+    finally:
+        gc.unfreeze()
+
+
+def _referee(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
     is_away, sequence, black = False, 0, ports.black
     while not ports.stop():
         ports.alive()

@@ -199,7 +199,7 @@ class PhonePort:
             return
         self.sight = reader.sight(frame.image, reading)
         self.hindered = as_sentence(reading.hindrances[0].message) if reading.hindrances else ""
-        said = joined(verdict.sentence for verdict in verdicts)
+        said = joined(as_sentence(verdict.sentence) for verdict in verdicts)
         self.camera.tell(frame, said or self.hindered or Phrase("Nothing new is to be seen."))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.attacks.hostile_text import COMMAND, OWN
+from benchmarks.attacks.hostile_text import COMMAND, OWN, damaged_jpeg, hostile_png
 from engine import records
 from engine.api import Game
 from engine.registry import games, load
@@ -278,6 +278,8 @@ COMMANDS = [
     ("tools", "devices", "--journal", "journal.sqlite"),
     ("games", "replay", f"no{HOSTILE}.txt"),
     ("--debug", "games", "replay", "damaged.txt"),
+    ("pieces", "read", "pictures/1.png"),
+    ("watch", "--game", "diaballik", "--frames", "pictures", "--lines", "--journal", "watched.sqlite"),
 ]
 
 
@@ -294,13 +296,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         journal.append(Event(EventKind.NOTE, {"sentence": HOSTILE}))
     device = {"id": "a", "name": HOSTILE, "role": 1, "paired_s": 1e9, "seen_s": 1e9}
     (folder / "journal.sqlite.page-devices").write_text(json.dumps({"devices": [device]}))
+    (folder / "pictures").mkdir()
+    for number, picture in enumerate((hostile_png(HOSTILE), damaged_jpeg(HOSTILE), hostile_png(HOSTILE)), 1):
+        (folder / "pictures" / f"{number}.{'jpg' if number == 2 else 'png'}").write_bytes(picture)
     (folder / "damaged.txt").write_text(f'[Game "{HOSTILE}"]\n')
     return folder
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_an_old_journal_gives_no_commands_to_the_terminal(
+def test_an_old_journal_or_a_picture_gives_no_commands_to_the_terminal(
     folder: Path, words: tuple[str, ...], is_terminal: bool
 ) -> None:
     ours, theirs = pty.openpty() if is_terminal else os.pipe()
@@ -320,6 +325,7 @@ def test_an_old_journal_gives_no_commands_to_the_terminal(
     text = received.decode(errors="surrogateescape")
     assert text.strip()
     assert COMMAND.findall(OWN.sub("", text) if is_terminal else text) == []
+    assert not re.search("libpng|JPEG data", text)
 
 
 RUN = Path(__file__).parents[2] / "run"

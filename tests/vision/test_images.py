@@ -1,6 +1,7 @@
 """Frames and files that cannot be used are refused with their name."""
 
 import os
+import re
 import struct
 
 import cv2
@@ -58,13 +59,20 @@ def test_a_dark_frame_with_a_brighter_part_is_not_black():
     check_frame(dim)
 
 
-@pytest.mark.parametrize("missing", [1, 36, 60])
+@pytest.mark.parametrize("missing", [1, 36, 59])
 def test_a_frame_of_which_only_a_part_arrived_is_refused(missing: int) -> None:
     # libjpeg fills missing rows with this grey
     image = picture()
     image[60 - missing :] = 128
     with pytest.raises(FrameError, match=f"lacks its lower {missing} of 60 rows; if that happens often, try another"):
         check_frame(image, (80, 60))
+
+
+def test_a_grey_frame_is_said_to_be_grey() -> None:
+    with pytest.raises(
+        FrameError, match=r"^the picture from the phone is the same grey everywhere; point the camera at"
+    ):
+        check_frame(np.full((60, 80, 3), 128, np.uint8), source="the phone")
 
 
 def test_a_frame_with_a_nearly_uniform_grey_bottom_is_accepted() -> None:
@@ -309,6 +317,25 @@ def test_no_focal_length_is_read_where_a_photo_tells_none_or_one_that_no_lens_ha
 def test_a_photo_from_somewhere_else_is_a_jpeg_or_png(suffix: str) -> None:
     with pytest.raises(FrameError, match="photo is not a readable image; expected JPEG or PNG"):
         decode_photo(encoded(suffix), "photo", most_pixels=4800)
+
+
+@pytest.mark.parametrize("flags", [[cv2.IMWRITE_JPEG_PROGRESSIVE, 1], []])
+def test_a_photo_in_several_scans_may_have_fewer_pixels(flags: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cv2.imencode(".jpg", picture(), flags)[1].tobytes()
+    assert decode_photo(data, "photo", most_pixels=4800).shape == (60, 80, 3)
+    monkeypatch.setattr("vision.images.MOST_PIXELS_IN_SCANS", 4799)
+    if not flags:
+        assert decode_photo(data, "photo", most_pixels=4800).shape == (60, 80, 3)
+        # the first scan then has one of three colours
+        data = re.sub(rb"(\xff\xda..)\x03", lambda found: found[1] + b"\x01", data, count=1, flags=re.DOTALL)
+    with pytest.raises(FrameError, match=r"progressive JPEG of 80 x 60 pixels; .* save it as a plain JPEG"):
+        decode_photo(data, "photo", most_pixels=4800)
+
+
+def test_a_photo_that_cannot_be_decoded_may_need_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: None)
+    with pytest.raises(FrameError, match=r"^photo can't be decoded: .* 80 x 60 pixels need more memory than there is$"):
+        decode_photo(cv2.imencode(".jpg", picture())[1].tobytes(), "photo", most_pixels=4800)
 
 
 @pytest.mark.parametrize("kind", [0xC4, 0xC8, 0xCC, 0xD0, 0xBF])

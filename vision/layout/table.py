@@ -22,6 +22,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class TableLayout:
             raise LayoutError("the table has no board with squares, but a {name}", first.name)
         return first
 
-    @property
+    @cached_property
     def places(self) -> tuple[str, ...]:
         """The places of all surfaces, in order."""
         return tuple(place for surface in self.surfaces for place in surface.places)

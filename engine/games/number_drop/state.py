@@ -280,6 +280,7 @@ def written_by(turn: WritingTurn) -> tuple[tuple[str, ...], str]:
     return turn.squares, turn.digits if isinstance(turn, Drop) else CROSS * len(turn.squares)
 
 
+@cache
 def look_of(mark: str, circled: bool) -> LookName:
     """Return the look of a cell."""
     if mark == EMPTY_CELL:

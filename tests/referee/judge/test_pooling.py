@@ -312,3 +312,19 @@ def test_changes_are_observed_alike_whether_or_not_a_sensor_alone_knows_another_
     changes = frozenset(after.items())
     for observe in (PooledReading.observable_changes, PooledReading.noticeable_changes, PooledReading.visible_changes):
         assert observe(seen, base, changes) == observe(with_sensor, base, changes)
+
+
+@given(st.data())
+def test_readings_that_share_their_distributions_are_pooled_like_equal_ones(data: st.DataObject) -> None:
+    share = st.floats(0, 1)
+    shown = data.draw(st.lists(st.builds(place, share, share, share), min_size=1, max_size=4))
+    chosen = data.draw(st.lists(st.lists(st.sampled_from(shown), min_size=5, max_size=5), min_size=1, max_size=3))
+    places = [f"a{number}" for number in range(len(chosen))]
+    shared = [Reading(0, 0.0, dict(zip(places, each, strict=True))) for each in zip(*chosen, strict=True)]
+    apart = [
+        replace(
+            one, places={at: replace(seen, probabilities=dict(seen.probabilities)) for at, seen in one.places.items()}
+        )
+        for one in shared
+    ]
+    assert pool(shared, places, LOOKS, FLOOR) == pool(apart, places, LOOKS, FLOOR)

@@ -32,12 +32,21 @@ from referee.judge.stability import StableView
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import Deed, TableSnapshot, deeds, next_words, players_of, players_to_move
 from referee.session.ports import ServiceSettings
-from referee.session.table_port import CameraPictures, NewestFrame, SnapshotHub, TablePort, VersionedSnapshot, as_jpeg
+from referee.session.table_port import (
+    CameraPictures,
+    NewestFrame,
+    PhonePort,
+    SnapshotHub,
+    TablePort,
+    VersionedSnapshot,
+    as_jpeg,
+)
 from referee.session.view import OpenQuestion, StallWatch, UnclearWatch, is_news
 from tests.guard import GUARD_S
 from tests.referee.service_table import Table
+from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, Sight
 
 
 def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> None:
@@ -491,3 +500,19 @@ def test_a_reply_to_somebody_who_has_gone_is_dropped(port: TablePort) -> None:
 
     asyncio.run(give_up()).respond(Reply("The loop has ended."))
     assert errors == []
+
+
+class _Sighted:
+    def sight(self, image: Image, reading: Reading) -> Sight:
+        return Sight((8, 8))
+
+
+def test_a_photo_is_answered_in_sentences_as_a_film_is() -> None:
+    camera = PhoneCamera(lambda: 0.0)
+    photo = cv2.imencode(".png", np.full((8, 8, 3), 90, np.uint8))[1].tobytes()
+    told = camera.photograph(photo)
+    frame = camera.read(1.0)
+    why = Hindrance(HindranceKind.GLARE, "the picture is too bright: turn a lamp away")
+    port = PhonePort(camera)
+    port.look(frame, _Sighted(), Reading(1, 0.0, {}, (why,)), [verdict("cannot see", sentence=why.message)])
+    assert told.result(GUARD_S) == port.hindered == "The picture is too bright: turn a lamp away."

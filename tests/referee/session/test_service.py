@@ -1,5 +1,6 @@
 """The service on synthetic readings, its loop, and what the house's settings add to a new game."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -533,3 +534,15 @@ def test_a_square_that_the_light_hides_is_not_met_with_silence(
     assert (question.kind, question.places) == (VerdictKind.AMBIGUOUS, ("b1",))
     assert question.sentence.startswith(asked)
     assert table.show(start, 30, hidden=["b1"]) == []
+
+
+def test_what_was_built_before_the_loop_is_not_searched_for_garbage(on: Any) -> None:
+    frozen: list[int] = []
+
+    def has_run() -> bool:
+        frozen.append(gc.get_freeze_count())
+        return len(frozen) > 1
+
+    run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, commands(), stop=has_run))
+    assert min(frozen) > 1000
+    assert gc.get_freeze_count() == 0

@@ -53,6 +53,8 @@ def test_the_layout_of_deblockle_has_its_measurements():
     assert BlockPieces.on(layout.board).net["south"] == "hoops"
     assert len(layout.places) == 49
     assert layout.places[:2] == ("a1", "b1")
+    # it is asked for each place of each frame
+    assert layout.places is layout.places
 
 
 @pytest.mark.parametrize("game", ["chess", "", "../secret", "deblockle.json"])
