@@ -30,6 +30,7 @@ from simulator.scene.scene import Scene, Setting, first_fitting, growing_distanc
 from simulator.scene.sheets import extent_mm
 from simulator.table import standard_setting
 from tests.system.page.conftest import CHROMIUM
+from tests.system.page.seen import expect
 from tests.system.page.served import ANSWER_S, free_port
 from tests.vision.photos import FILM_DIAGONAL_MM, telling
 from vision.frame import Image
@@ -37,7 +38,6 @@ from vision.geometry import Pose
 from vision.layout.table import default_layout
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-expect = sync_api.expect
 ROOT = Path(__file__).resolve().parents[3]
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 BUSY = Habits(violation_share=0.15, straighten_share=0.1, try_out_share=0.1, rest_share=0.1, patience_s=6, settle_s=1.5)

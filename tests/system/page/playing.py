@@ -11,6 +11,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
 from referee.languages import sentences
+from tests.system.page.seen import descriptions_of
 
 PHONE = {"width": 360, "height": 740}
 MOST_TRIED = 4000
@@ -40,7 +41,7 @@ def standing(game: Game[Any, Any], state: Any) -> list[str]:
 
 def described(phone: Any) -> list[str]:
     """The same in the words of an English page's drawings."""
-    told = phone.locator("#board svg:not(.dice) > desc").all_text_contents()
+    told = descriptions_of(phone.locator("#board svg:not(.dice)"))
     parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
     return sorted(parts)
 

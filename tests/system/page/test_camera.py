@@ -20,9 +20,9 @@ from tests.system.page.filmed import (
     phones_of,
     refereed,
 )
+from tests.system.page.seen import expect
 from tests.system.page.short_games import short_game
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 TURNS = 2
 
 

@@ -8,9 +8,8 @@ import pytest
 from engine.values import EMPTY
 from referee.commands.values import NewGame
 from tests.system.page.playing import PHONE
+from tests.system.page.seen import expect
 from tests.system.page.served import served
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 def begun(running: Any) -> Any:

@@ -17,9 +17,9 @@ from referee.journal.fold import after_step, read_step
 from referee.web.access import Role
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing, taps_of, two_players
+from tests.system.page.seen import expect, text_of, texts_of
 from tests.system.page.served import Session, paired_page_of, session
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 NAMES = ("Anna", "Ben")
 MOST_RANDOM_STEPS = 40
 
@@ -152,7 +152,7 @@ class Table:
         assert told.outcome is not None
         assert told.outcome == self.game.rules.outcome(self.state)
         names = {
-            each.get_attribute("data-player"): each.locator("span").first.inner_text()
+            each.get_attribute("data-player"): text_of(each.locator("span").first)
             for each in self.phones[1].locator("#players [data-player]").all()
         }
         for winner in told.outcome.shared_by or filter(None, [told.outcome.winner]):
@@ -160,7 +160,7 @@ class Table:
         for phone in self.phones:
             expect(phone.locator("[data-deed=tap]")).to_be_hidden()
             if self.game.scores is not None:
-                shown = phone.locator("#players [data-part=score]").all_text_contents()
+                shown = texts_of(phone.locator("#players [data-part=score]"))
                 assert shown == [str(score) for score in self.game.scores(self.state).values()]
 
 
