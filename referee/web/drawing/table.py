@@ -534,10 +534,15 @@ def draw_board(
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     # Half of the frame's stroke lies outside its edge.
     edge = FRAME + 2
-    drawn = picture("board", title, description_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
-    pieces = Pieces(Stamps(drawn, name), tell.letters)
     standing = {place: standing_on(board, place) for place in grid.places}
-    labels = {place: tell.standing(place, [each.name for each in stack]) for place, stack in standing.items()}
+    shown = {**standing, **scene.ghosts, **scene.seen} if scene.pale else {**standing, **scene.seen}
+    said = description_of({place: _remarked(stack[-1].name, place, scene) for place, stack in shown.items() if stack})
+    drawn = picture("board", title, said, -edge, -edge, wide + 2 * edge, high + 2 * edge)
+    pieces = Pieces(Stamps(drawn, name), tell.letters)
+    labels = {
+        place: tell.say(_remarked(tell.standing(place, [each.name for each in stack]), place, scene))
+        for place, stack in shown.items()
+    }
     draw_wood(drawn, grid, board.goals, labels)
     where = middles(grid)
     over = add(drawn, "g", class_="quiet")
@@ -571,6 +576,15 @@ def draw_board(
     for move in scene.back:
         draw_arrow(over, move, where, _BACK)
     return drawn
+
+
+def _remarked(standing: str, place: Place, scene: Scene) -> str:
+    """Add to what stands on a place what the drawing shows besides: it is astray or missing, or looks different."""
+    if place in scene.astray:
+        return Phrase("{standing} (does not belong there)", standing)
+    if place in scene.pale:
+        return Phrase("{standing} (missing)", standing)
+    return Phrase("{standing} (looks different)", standing) if place in scene.signs else standing
 
 
 def _draw_standing(

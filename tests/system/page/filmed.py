@@ -228,7 +228,7 @@ def browser_filming(film: TableFilm) -> Iterator[Any]:
     """A browser whose camera shows the film from its beginning whenever it is switched on."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
-    expect.set_options(timeout=ANSWER_S * 1000)
+    sync_api.expect.set_options(timeout=ANSWER_S * 1000)
     arguments = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={film.file}"]
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")

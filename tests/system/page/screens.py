@@ -112,6 +112,20 @@ def _illegal(running: Session) -> None:
     running.end_turn()
 
 
+def blind(running: Session) -> None:
+    """No picture comes from the camera."""
+    assert running.snapshots.newest is not None
+    trouble = "No new picture from the camera for 12 s. Is it plugged in?"
+    running.hear(replace(running.snapshots.newest.snapshot, trouble=trouble))
+
+
+def _moved_too_far(running: Session) -> None:
+    """A block stands far from where it may be."""
+    running.reader.looks = dict(running.snapshots.newest.snapshot.appearance)  # type: ignore[union-attr]
+    running.reader.looks |= {"e1": EMPTY, "g7": running.reader.looks["e1"]}
+    running.end_turn()
+
+
 def _half_set_up(running: Session) -> None:
     """Two pieces are still missing, and one stands on the wrong square."""
     running.reader.looks |= {"a1": EMPTY, "c3": "black piece", "b7": EMPTY}
@@ -234,6 +248,9 @@ SCREENS: dict[str, Screen] = {
     "rolling": Screen(partial(table_of, name="blockade", steps=()), is_table=True),
     "question": Screen(partial(table_of, name="number-drop", then=_which_turn), is_table=True),
     "question-square": Screen(partial(table_of, name="blokus-dice", then=_unsure), is_table=True),
+    "question-blokus": Screen(partial(table_of, name="blokus-dice", then=_which_turn), is_table=True),
+    "blind": Screen(partial(_dia, then=blind), is_table=True),
+    "illegal-two": Screen(partial(table_of, name="deblockle", then=_moved_too_far), is_table=True),
     "illegal": Screen(partial(_dia, then=_illegal), is_table=True),
     "tapping": Screen(partial(_dia), _press("[data-deed=tap]", "#place-a6"), is_table=True),
     "game-over": Screen(partial(_dia, steps=_over())),
@@ -252,5 +269,6 @@ SCREENS: dict[str, Screen] = {
     "hall-floor": Screen(_hall),
     "hall-table": Screen(partial(_hall, path="/tables/table-2")),
     "hall-tournament": Screen(partial(_hall, path="/tournaments/1")),
+    "hall-wall": Screen(partial(_hall, path="/tournaments/1?view=wall")),
 }  # fmt: skip
 """By name. The first are the games' tables in the middle of a game."""

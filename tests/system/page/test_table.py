@@ -154,10 +154,10 @@ def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visi
 @pytest.mark.parametrize(
     ("answer", "kind", "look"),
     [
-        ("As drawn: gold block, star up", "unchanged", "gold block, star up"),
-        ("Gold block, hoops up", "accepted", "gold block, hoops up"),
-        ("Gold block, x up", "illegal", "gold block, star up"),
-        ("Nothing", "illegal", "gold block, star up"),
+        ("c1: gold block, star up", "unchanged", "gold block, star up"),
+        ("c1: gold block, hoops up", "accepted", "gold block, hoops up"),
+        ("c1: gold block, x up", "illegal", "gold block, star up"),
+        ("c1 is empty", "illegal", "gold block, star up"),
     ],
 )
 def test_each_answer_about_a_square_is_what_the_same_table_is_judged_with(
@@ -195,8 +195,8 @@ def test_of_two_phones_that_answer_the_same_question_the_first_counts(tmp_path: 
         running.end_turn()
         for page in pages:
             page.reload()
-        pages[0].get_by_role("button", name="Gold block, hoops up").click()
-        pages[1].get_by_role("button", name="As drawn: gold block, star up").click()
+        pages[0].get_by_role("button", name="c1: gold block, hoops up").click()
+        pages[1].get_by_role("button", name="c1: gold block, star up").click()
         expect(pages[1].locator("body")).to_contain_text("The table has changed meanwhile.")
         running.end_turn()
         newest = running.snapshots.newest
