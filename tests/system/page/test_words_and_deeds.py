@@ -219,6 +219,7 @@ def test_a_piece_that_a_person_overruled_is_not_thanked_for(diaballik: Any, visi
     expect(page.locator("#verdict h2")).to_have_text("Nothing new")
     running.reader.looks["a3"] = EMPTY
     page.get_by_role("button", name="My turn has ended").click()
+    expect(square).to_have_attribute("aria-label", "a3: empty")
     expect(told).to_be_hidden()
     expect(page.locator("#verdict .sentence")).to_have_text("Nothing has changed.")
 
@@ -238,4 +239,6 @@ def test_a_start_that_looks_wrong_is_named_until_it_looks_right(tmp_path: Path, 
             expect(page.locator("#verdict .sentence")).to_have_text(f"{told} Nothing else has changed.")
             running.reader.looks |= {"a1": "black piece", "c3": EMPTY}
             page.get_by_role("button", name="My turn has ended").click()
-            expect(page.locator("#overruled")).to_contain_text("b7 looks different to me")
+            expect(page.locator("#verdict .sentence")).to_contain_text("b7 looks different to me")
+            assert not running.tell(EnterTurn("c1-c2", "Ann")).refused
+            expect(page.locator("#overruled")).to_have_text("b7 looks different to me, but I go by what I was told.")
