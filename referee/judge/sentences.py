@@ -105,12 +105,13 @@ def put_right(overruled: Sequence[Place]) -> str:
     return override_holds(overruled) if overruled else Phrase("Thank you. The board is right again.")
 
 
-_MOST_DRAWN = 4
+MOST_SPELT_OUT = 4
+"""The most places whose looks an answer names one by one: more would fill a phone."""
 
 
 def as_believed(looks: Mapping[Place, str]) -> str:
     """What a person may answer who is asked about places: that these ``looks`` stand there, without a stop."""
-    if len(looks) > _MOST_DRAWN:
+    if len(looks) > MOST_SPELT_OUT:
         return Phrase("{count} squares are as drawn here", len(looks))
     empty = [place for place, look in looks.items() if look == EMPTY]
     said: list[str] = [Phrase("{place}: {look}", place, look) for place, look in looks.items() if look != EMPTY]

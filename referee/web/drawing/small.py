@@ -18,6 +18,7 @@ from engine.values import Appearance, LookName, Place, Player
 from hardware.lights.signals import Mood, Signal
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
+from referee.judge.sentences import MOST_SPELT_OUT
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of, square_of
@@ -147,10 +148,10 @@ def _crop(drawn: Element, grid: PlaceGrid, places: Collection[Place]) -> None:
 
 
 def draw_places(game: Game[Any, Any], state: Any, places: Sequence[Place], say: Say = str) -> str:
-    """Draw what is believed to stand on some places: a single square, or the part of the table around them."""
+    """Draw what is believed to stand on some places: each square, or the part of the table around many of them."""
     appearance = game.table.appearance(state)
-    if len(places) == 1:
-        return draw_look(game, appearance[places[0]], say, place=places[0])
+    if len(places) <= MOST_SPELT_OUT:
+        return "".join(draw_look(game, appearance[place], say, place=place) for place in places)
     board, tell, scene = DrawnBoard.of(game, state), Words.of(game, say), Scene(touched=places)
     marked = {} if game.marked_sheets is None else game.marked_sheets(state)
     drawings = []
