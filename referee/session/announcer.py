@@ -119,6 +119,13 @@ class Announcer(Generic[StateT, TurnT]):
             self.say(holds)
         return places != before
 
+    def show_as_it_is(self) -> None:
+        """Show the current state again, without a verdict about how the table looked before."""
+        states, shown = self._states(), self.shown
+        if states and shown is not None and shown.kind in _AS_BEFORE:
+            self._displayed = _Displayed(self.waiting(states[0]))
+        self.republish()
+
     def begin(self) -> None:
         """Show that a game begins."""
         self._displayed, self._overruled, self._asked = _Displayed(), (), None

@@ -592,7 +592,7 @@ class Service(Generic[StateT, TurnT]):
             news.append((verdict, evidence, states))
         verdicts = [verdict for verdict, _, _ in news]
         if self._announcer.note_overruled(self._belief.overruled(self._context), verdicts) and not news:
-            self._announcer.republish()
+            self._announcer.show_as_it_is()
         for each in news:
             self._announcer.show_verdict(*each)
         self._announcer.add_notices(ruling.notes)

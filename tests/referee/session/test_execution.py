@@ -350,7 +350,7 @@ def test_overruling_a_fault_puts_it_right(on: Any, start: Any) -> None:
     (unchanged,) = on.service.end_turn()
     assert unchanged.sentence == f"{settled.sentence} Nothing else has changed."
     on.show(start, 3)
-    assert on.snapshots[-1].overruled == ()
+    assert (on.snapshots[-1].overruled, on.service.shown) == ((), None)
 
 
 def test_what_a_person_overruled_stays_so_when_something_else_is_taken_back(on: Any, start: Any) -> None:

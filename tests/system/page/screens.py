@@ -81,7 +81,7 @@ def _show(verdict: Verdict, running: Session) -> None:
     running.hear(replace(running.snapshots.newest.snapshot, verdict=verdict))
 
 
-def _which_turn(running: Session) -> None:
+def two_turns(running: Session) -> None:
     """Two turns look alike."""
     assert running.snapshots.newest is not None
     rules, notation = running.game.rules, running.game.notation
@@ -117,13 +117,6 @@ def blind(running: Session) -> None:
     assert running.snapshots.newest is not None
     trouble = "No new picture from the camera for 12 s. Is it plugged in?"
     running.hear(replace(running.snapshots.newest.snapshot, trouble=trouble))
-
-
-def _moved_too_far(running: Session) -> None:
-    """A block stands far from where it may be."""
-    running.reader.looks = dict(running.snapshots.newest.snapshot.appearance)  # type: ignore[union-attr]
-    running.reader.looks |= {"e1": EMPTY, "g7": running.reader.looks["e1"]}
-    running.end_turn()
 
 
 def _half_set_up(running: Session) -> None:
@@ -246,11 +239,8 @@ SCREENS: dict[str, Screen] = {
     "waiting": Screen(partial(_dia, is_set_up=False), is_table=True),
     "waiting-wrong": Screen(partial(_dia, is_set_up=False, then=_half_set_up), is_table=True),
     "rolling": Screen(partial(table_of, name="blockade", steps=()), is_table=True),
-    "question": Screen(partial(table_of, name="number-drop", then=_which_turn), is_table=True),
+    "question": Screen(partial(table_of, name="number-drop", then=two_turns), is_table=True),
     "question-square": Screen(partial(table_of, name="blokus-dice", then=_unsure), is_table=True),
-    "question-blokus": Screen(partial(table_of, name="blokus-dice", then=_which_turn), is_table=True),
-    "blind": Screen(partial(_dia, then=blind), is_table=True),
-    "illegal-two": Screen(partial(table_of, name="deblockle", then=_moved_too_far), is_table=True),
     "illegal": Screen(partial(_dia, then=_illegal), is_table=True),
     "tapping": Screen(partial(_dia), _press("[data-deed=tap]", "#place-a6"), is_table=True),
     "game-over": Screen(partial(_dia, steps=_over())),

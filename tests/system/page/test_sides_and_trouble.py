@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.page.screens import SCREENS, blind, table_of
+from tests.system.page.screens import blind, table_of, two_turns
 from tests.system.page.seen import expect, texts_of
 from tests.system.page.served import served
 
@@ -66,9 +66,9 @@ def test_a_camera_that_sees_again_leaves_the_headline_to_the_game(diaballik: Any
 
 
 @pytest.mark.parametrize("width", SIZES)
-@pytest.mark.parametrize("name", ["question", "question-blokus"])
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
 def test_turns_on_sheets_are_told_apart_by_large_cells(width: int, name: str, tmp_path: Path, visit: Any) -> None:
-    with SCREENS[name].served(tmp_path) as address:
+    with table_of(tmp_path, name, then=two_turns) as address:
         page = of_size(visit, address, width)
         drawings = page.locator("#verdict .choice svg")
         expect(drawings).to_have_count(2)
