@@ -24,14 +24,14 @@ class _Seen:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._told, name)
 
-    def to_have_text(self, text: str | re.Pattern[str] | Sequence[str]) -> None:
+    def to_have_text(self, text: str | re.Pattern[str] | Sequence[str], **how: Any) -> None:
         """Wait until the elements have these texts, and until they are seen; an empty text can't be."""
-        self._told.to_have_text(text)
+        self._told.to_have_text(text, **how)
         self._to_be_seen(text)
 
-    def to_contain_text(self, text: str | re.Pattern[str] | Sequence[str]) -> None:
+    def to_contain_text(self, text: str | re.Pattern[str] | Sequence[str], **how: Any) -> None:
         """Wait until the elements contain these texts, and until they are seen."""
-        self._told.to_contain_text(text)
+        self._told.to_contain_text(text, **how)
         self._to_be_seen(text)
 
     def _to_be_seen(self, text: str | re.Pattern[str] | Sequence[str]) -> None:
