@@ -85,7 +85,7 @@ def draw_sheet(
     below = _BELOW + (max(group.top for group in groups) + _TITLE + _BOX + _BOX_GAP if groups else 0.0)
     here = {place: board.appearance.get(place, EMPTY) for row in grid.rows for place in row}
     title = heading.name if heading.score is None else joined((heading.name, heading.score), ": ")
-    said = description_of({place.rpartition(".")[2]: look for place, look in here.items()})
+    said = description_of((place.rpartition(".")[2], look) for place, look in here.items())
     kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
     pieces = Pieces(Stamps(drawn, name), tell.letters)
@@ -410,9 +410,9 @@ def _nearer(point: Point, other: Point, by: float) -> Point:
     return point[0] + (other[0] - point[0]) * by / away, point[1] + (other[1] - point[1]) * by / away
 
 
-def description_of(appearance: Mapping[Place, str]) -> str:
+def description_of(looks: Iterable[tuple[Place, str]]) -> str:
     """Describe what stands where, for people who can't see the drawing."""
-    standing = [joined((place, look)) for place, look in appearance.items() if look != EMPTY]
+    standing = [joined((place, look)) for place, look in looks if look != EMPTY]
     return joined((joined(standing, "; "), "."), "") if standing else Phrase("Nothing stands on it.")
 
 
@@ -536,8 +536,10 @@ def draw_board(
     edge = FRAME + 2
     standing = {place: standing_on(board, place) for place in grid.places}
     shown = {**standing, **scene.ghosts, **scene.seen} if scene.pale else {**standing, **scene.seen}
-    said = description_of({place: _remarked(stack[-1].name, place, scene) for place, stack in shown.items() if stack})
-    drawn = picture("board", title, said, -edge, -edge, wide + 2 * edge, high + 2 * edge)
+    said = [(place, _remarked(stack[-1].name, place, scene)) for place, stack in shown.items() if stack]
+    covered = [(place, standing[place][-1].name) for place in scene.astray if standing[place]]
+    said += [(place, Phrase("{standing} (missing)", look)) for place, look in covered]
+    drawn = picture("board", title, description_of(said), -edge, -edge, wide + 2 * edge, high + 2 * edge)
     pieces = Pieces(Stamps(drawn, name), tell.letters)
     labels = {
         place: tell.say(_remarked(tell.standing(place, [each.name for each in stack]), place, scene))

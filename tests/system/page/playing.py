@@ -1,5 +1,6 @@
 """How the tests of the page play: steps, taps, and what a page and a journal say of the table."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,10 +41,11 @@ def standing(game: Game[Any, Any], state: Any) -> list[str]:
 
 
 def described(phone: Any) -> list[str]:
-    """The same in the words of an English page's drawings."""
+    """The same in the words of an English page's drawings, which say also what is missing, and what does not belong."""
     told = descriptions_of(phone.locator("#board svg:not(.dice)"))
     parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
-    return sorted(parts)
+    believed = [part for part in parts if not part.endswith(" (does not belong there)")]
+    return sorted(re.sub(r" \((?:missing|looks different)\)$", "", part) for part in believed)
 
 
 def go(phone: Any, path: str) -> None:
