@@ -37,6 +37,7 @@ from referee.mqtt.topics import TableEvent, TableState
 from referee.naming import Names
 from referee.web.access import PageSession, Role, Viewers
 from referee.web.api import LOOK_AGAIN_S
+from referee.web.documents import ASKING, answer_as_believed, words_as_believed
 from referee.web.drawing.small import draw_choices, draw_look
 from referee.web.fragments import picture_words
 from referee.web.guard import Guarded, form_fields
@@ -141,6 +142,7 @@ class TablePages:
             "pictures": [(name, picture_words(name, language)) for name in pictures],
             "missing": missing,
             "choices": [] if state is None else _choices(state, language),
+            "believed": None if state is None else _believed(state, language),
             "looks": () if state is None else _palette(state.game, language),
             "commands": _commands(language),
             "statuses": _statuses(language),
@@ -255,6 +257,22 @@ def _choices(state: TableState, language: str) -> list[Choice]:
         # A table may play what this hall doesn't know; then its notation has to do.
         pass
     return [Choice(*each, told[each], drawn) for each, drawn in zip(candidates, drawings, strict=True)]
+
+
+def _believed(state: TableState, language: str) -> tuple[str, str] | None:
+    """Return what an arbiter may answer to a question: what is believed to stand there, in words and drawn."""
+    verdict = state.verdict
+    if verdict is None or verdict.kind not in ASKING or not verdict.places:
+        return None
+    say = sentences(language)
+    names = {side.side: side.name for side in state.sides if side.name != capitalized(side.side)}
+    try:
+        game = registry.load(state.game)
+        position = game.notation.parse_state(state.position or "")
+    except EngineError:
+        looks = {place: look for place, look in verdict.expected.items() if place in verdict.places}
+        return (words_as_believed(looks, say), "") if looks else None
+    return answer_as_believed(game, position, verdict.places, Names.of(game, names).telling(say))
 
 
 @lru_cache(maxsize=20)

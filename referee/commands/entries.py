@@ -225,7 +225,8 @@ def apply_correction(
         parts = [Phrase("the pieces are set up")]
     if not parts:
         parts = [Phrase("the position stands")]
-    unchanged = tuple(place for place in game.places if place not in places) if correction.position else ()
+    is_whole = correction.position or not belief
+    unchanged = tuple(place for place in after if place not in places) if is_whole else ()
     return AppliedCorrection(
         states,
         places,

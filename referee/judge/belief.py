@@ -64,7 +64,7 @@ class Override:
     were seen to the look that the camera read; that look is ignored while it stays the same. ``unseen`` were out of
     sight when they were corrected, so what they show now may be a later turn. ``asked`` were asked about for that
     reason. ``told`` maps places to what a person sees there, which may be news; ``told_over`` to what the camera read
-    there at the first look since, empty for a hidden place. ``vouched`` are said to be as believed.
+    there at the first look since, empty for a hidden place. ``confirmed`` are as believed, by a person's word.
     """
 
     places: frozenset[Place] = frozenset()
@@ -73,7 +73,7 @@ class Override:
     asked: frozenset[Place] = frozenset()
     told: Mapping[Place, LookName] = field(default_factory=dict)
     told_over: Mapping[Place, LookName] = field(default_factory=dict)
-    vouched: frozenset[Place] = frozenset()
+    confirmed: frozenset[Place] = frozenset()
 
     @property
     def ignored(self) -> frozenset[Place]:
@@ -91,9 +91,14 @@ class Override:
         ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
         told = {place: look for place, look in self.told.items() if place not in gone}
         told_over = {place: look for place, look in self.told_over.items() if place in told}
-        vouched = self.vouched - gone
         return Override(
-            self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone, told, told_over, vouched
+            self.places - gone,
+            ignored_looks,
+            self.unseen - gone,
+            self.asked - gone,
+            told,
+            told_over,
+            self.confirmed - gone,
         )
 
     def after_turns(self, places: Iterable[Place], believed: Appearance) -> Override:
@@ -312,6 +317,16 @@ class Belief(Generic[StateT, TurnT]):
             override=replace(self.override, ignored_looks=ignored_looks),
         )
 
+    def overruled(self, context: JudgeContext[StateT, TurnT]) -> tuple[Place, ...]:
+        """Return the places that looked different at the latest look, where a person's word counts instead."""
+        if not self.states:
+            return ()
+        believed, looked = context.game.table.appearance(self.states[0]), self.observations.looked
+        settled = self.override.ignored | (self.override.confirmed & self.set_aside)
+        return context.in_order(
+            {place for place in settled if place in looked and not looked[place].agrees(believed[place])}
+        )
+
     def with_places_confirmed(
         self, places: Iterable[Place], looks: Mapping[Place, LookName] | None = None
     ) -> Belief[StateT, TurnT]:
@@ -322,8 +337,8 @@ class Belief(Generic[StateT, TurnT]):
         told, said = dict(looks or {}), frozenset(places)
         # The latest word on a place counts.
         override = self.override.without(told.keys() | (said & self.override.told.keys()))
-        vouched = (override.vouched | said) - told.keys()
-        override = replace(override, told={**override.told, **told}, vouched=vouched)
+        as_believed = (override.confirmed | said) - told.keys()
+        override = replace(override, told={**override.told, **told}, confirmed=as_believed)
         confirmed = replace(self, set_aside=(self.set_aside | said) - told.keys(), override=override)
         if not told:
             return confirmed
@@ -370,6 +385,9 @@ def override_belief(
         shown = shown_changes(before, seen, context.settings.unsure_log_odds)
         on_top = context.by_sheet(changes_between(looks, {**before, **dict(shown)}))
         taken_back |= {part for part in on_top if any(not part.isdisjoint(each) for each in taken_back)}
+    if not belief.states:
+        # Who sets the table up left nothing as it was.
+        places, unchanged = (*places, *unchanged), ()
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -382,14 +400,17 @@ def override_belief(
     # What the person changed may not have been on the table yet at the latest look.
     known = believed.remember_pieces(context, looked).observations
     pieces = unchanged_pieces(game, belief.states[0], known.pieces) if belief.states else {}
-    return replace(
+    overridden = replace(
         believed,
         observations=replace(believed.observations, earlier=earlier, pieces=pieces, facing=known.facing),
         conversation=Conversation(taken_back=frozenset(taken_back)),
+        set_aside=belief.set_aside & kept.confirmed,
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         # Whatever the dice show now is older than the person's word.
         dice=_known_dice(context, states[0], observations.dice, belief.dice or SeenDice()),
     )
+    # What is said to be set up is not about to be moved.
+    return overridden if belief.states else overridden.with_places_confirmed({*places} & looked.keys() - agreed)
 
 
 def _known_dice(

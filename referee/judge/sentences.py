@@ -4,14 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from common.phrases import Phrase, capitalized, chained, either, joined, listed, without_stop
-from engine.values import Breach, Place
+from engine.values import EMPTY, Breach, Place
 from vision.reading import HindranceKind
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3
 _MOST_DOUBTS = 3
-PUT_RIGHT = Phrase("Thank you. The board is right again.")
-UNCHANGED = Phrase("Nothing has changed.")
 NOTHING_TO_SEE = Phrase("I can't see any square. Please clear the view of the board.")
 NOTED = Phrase("The end of the turn is noted.")
 _OR_SAY = Phrase("or say what stands there (./run table correct).")
@@ -94,6 +92,33 @@ def override_holds(places: Sequence[Place]) -> str:
         "{places} look different to me, but I go by what I was told.",
         listed(places),
     )
+
+
+def unchanged(overruled: Sequence[Place]) -> str:
+    """Nothing has happened, though ``overruled`` places look different from what a person said."""
+    if not overruled:
+        return Phrase("Nothing has changed.")
+    return joined((override_holds(overruled), Phrase("Nothing else has changed.")))
+
+
+def put_right(overruled: Sequence[Place]) -> str:
+    """A fault is gone, or a person has settled it although ``overruled`` places look different."""
+    return override_holds(overruled) if overruled else Phrase("Thank you. The board is right again.")
+
+
+MOST_SPELT_OUT = 4
+"""The most places whose looks an answer names one by one: more would fill a phone."""
+
+
+def as_believed(looks: Mapping[Place, str]) -> str:
+    """What a person may answer who is asked about places: that these ``looks`` stand there, without a stop."""
+    if len(looks) > MOST_SPELT_OUT:
+        return Phrase("{count} squares are as drawn here", len(looks))
+    empty = [place for place, look in looks.items() if look == EMPTY]
+    said: list[str] = [Phrase("{place}: {look}", place, look) for place, look in looks.items() if look != EMPTY]
+    if empty:
+        said.append(either(len(empty) == 1, "{places} is empty", "{places} are empty", listed(empty)))
+    return joined(said, "; ")
 
 
 def differs_from_correction(places: Sequence[Place]) -> str:

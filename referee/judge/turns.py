@@ -283,11 +283,13 @@ def _answers_to_unchanged(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
         yield _as_seen(given, turned) if given.confirms(about) else given.asking_about(about).piece_turned(turned)
     # Something may have happened on hidden places, except those that somebody was asked about or settled.
     hidden = [place for place in decision.unseen if place in given.out_of_sight - belief.set_aside]
-    unchanged = given.say(VerdictKind.UNCHANGED, sentences.UNCHANGED, margin=decision.margin)
+    overruled = belief.overruled(given.context)
+    as_before = sentences.unchanged(overruled)
+    unchanged = given.say(VerdictKind.UNCHANGED, as_before, margin=decision.margin)
     if decision.set_aside and given.trigger.names_faults:
         yield given.with_belief(belief.distrust_sensors(seen.sensed, given.base)).question_about(decision.set_aside)
     if decision.set_aside:
-        yield given.out_of_sight_at(hidden) if hidden else given.say(VerdictKind.UNCHANGED, sentences.UNCHANGED)
+        yield given.out_of_sight_at(hidden) if hidden else given.say(VerdictKind.UNCHANGED, as_before)
     may_ask = fault is None and given.trigger.names_faults
     if may_ask:
         yield from _questions(given)
@@ -297,7 +299,7 @@ def _answers_to_unchanged(given: Assessment[StateT, TurnT]) -> Iterator[Judgemen
         if covered and not seen.visible_changes(given.base, fault.changes):
             yield given.out_of_sight_at(given.context.in_order(covered))
         yield given.with_belief(replace(belief, fault=None)).say(
-            VerdictKind.PUT_RIGHT, sentences.PUT_RIGHT, fault.verdict.places, margin=decision.margin
+            VerdictKind.PUT_RIGHT, sentences.put_right(overruled), fault.verdict.places, margin=decision.margin
         )
     if hidden:
         yield given.out_of_sight_at(hidden)
@@ -328,9 +330,10 @@ def _as_seen(given: Assessment[StateT, TurnT], turned: Sequence[Breach]) -> Judg
     """Believe that pieces were not turned: side faces seen earlier were misread, or a turn was seen wrongly."""
     ignored = _states_facing_as_seen(given, turned)
     states, _ = narrow_by_sides(replace(given, states=ignored))
-    kind, said = VerdictKind.UNCHANGED, sentences.UNCHANGED
+    overruled = given.belief.overruled(given.context)
+    kind, said = VerdictKind.UNCHANGED, sentences.unchanged(overruled)
     if given.belief.fault is not None:
-        kind, said = VerdictKind.PUT_RIGHT, sentences.PUT_RIGHT
+        kind, said = VerdictKind.PUT_RIGHT, sentences.put_right(overruled)
     answer = given.with_belief(given.belief.with_states(states, ignored)).say(kind, said, margin=given.decision.margin)
     return answer._replace(ruling=replace(answer.ruling, withdrawn=states))
 

@@ -70,7 +70,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._displayed = _Displayed()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
-        self._ignored: tuple[Place, ...] = ()
+        self._overruled: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
         self._offer: Offer | None = None
         self._last: FoldedStep[StateT] | None = None
@@ -108,15 +108,27 @@ class Announcer(Generic[StateT, TurnT]):
         """Say remarks in addition to the current ones."""
         self.set_notices([*notes, *self._notices])
 
-    def announce_override(self, places: tuple[Place, ...]) -> None:
-        """Say once that a person's word outranks what these places show."""
-        if places and places != self._ignored:
-            self.say(override_holds(places))
-        self._ignored = places
+    def note_overruled(self, places: tuple[Place, ...], verdicts: Sequence[Verdict] = ()) -> bool:
+        """Show that a person's word outranks what these places show, and say so once unless these verdicts do.
+
+        Returns whether they are others than before.
+        """
+        before, self._overruled = self._overruled, places
+        holds = override_holds(places)
+        if places and places != before and not any(holds in verdict.sentence for verdict in verdicts):
+            self.say(holds)
+        return places != before
+
+    def show_as_it_is(self) -> None:
+        """Show the current state again, without a verdict about how the table looked before."""
+        states, shown = self._states(), self.shown
+        if states and shown is not None and shown.kind in _AS_BEFORE:
+            self._displayed = _Displayed(self.waiting(states[0]))
+        self.republish()
 
     def begin(self) -> None:
         """Show that a game begins."""
-        self._displayed, self._ignored, self._asked = _Displayed(), (), None
+        self._displayed, self._overruled, self._asked = _Displayed(), (), None
         self._publish_state()
 
     def show(self, signal: Signal) -> None:
@@ -285,6 +297,7 @@ class Announcer(Generic[StateT, TurnT]):
             without_hints=folded.without_hints,
             may_take_back=folded.offer is not None or folded.last_played is not None,
             offer=folded.offer,
+            overruled=self._overruled,
         )
         if not states:
             view = self._view()

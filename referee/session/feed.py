@@ -196,7 +196,8 @@ class TableSnapshot:
     ``private_hints`` are those that only their player is shown. ``trouble`` is a technical problem, ``time_s`` the
     frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the players are asked to
     play for the program. ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the open
-    draw offer or wish to take back. ``may_take_back`` means that there is something to take back.
+    draw offer or wish to take back. ``may_take_back`` means that there is something to take back. ``overruled`` are the
+    places that look different to the camera, where a person's word counts.
 
     The rest is empty once the set-up was accepted: ``seen`` is what the camera sees, where hidden places count as
     empty; ``wanted`` are the looks of the start that is to be set up, and ``start`` is its text; ``wrong`` are the
@@ -229,6 +230,7 @@ class TableSnapshot:
     without_hints: bool = False
     offer: Offer | None = None
     may_take_back: bool = False
+    overruled: tuple[Place, ...] = ()
     seen: Appearance = field(default_factory=dict)
     wanted: Appearance = field(default_factory=dict)
     wrong: tuple[Place, ...] = ()
@@ -279,6 +281,20 @@ def _set_up_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
         named = listed(snapshot.wrong, "and")
         return _joined(request, Phrase("{count} squares are still wrong: {places}.", count, named))
     return request
+
+
+def start_anyway_words(wrong: Sequence[Place]) -> str:
+    """Say that the game starts as drawn although squares look ``wrong``, without a stop."""
+    if not wrong:
+        return Phrase("Start as drawn")
+    if len(wrong) > _MOST_NAMED:
+        return Phrase("Start although {count} squares look wrong", len(wrong))
+    return either(
+        len(wrong) == 1,
+        "Start although {places} looks wrong",
+        "Start although {places} look wrong",
+        listed(wrong, "and"),
+    )
 
 
 class Deed(StrEnum):

@@ -601,12 +601,14 @@ class Service(Generic[StateT, TurnT]):
             evidence = self._log.record(verdict, taken, states, self._view.frame, complete_s or {})
             self._view.question.take(verdict, self._view.stable)
             news.append((verdict, evidence, states))
+        verdicts = [verdict for verdict, _, _ in news]
+        if self._announcer.note_overruled(self._belief.overruled(self._context), verdicts) and not news:
+            self._announcer.show_as_it_is()
         for each in news:
             self._announcer.show_verdict(*each)
         self._announcer.add_notices(ruling.notes)
         ports.notify_reader(self._reader, self._game, self._belief, ruling)
-        self._announcer.announce_override(self._context.in_order(self._belief.override.ignored))
-        return [verdict for verdict, _, _ in news]
+        return verdicts
 
     def _override(
         self,
@@ -632,6 +634,7 @@ class Service(Generic[StateT, TurnT]):
         """Show the result of a person's entry, and judge the table again."""
         self._view.judge_again()
         self._view.question.close()
+        self._announcer.note_overruled(self._belief.overruled(self._context))
         self._announcer.show(signal)
 
 

@@ -17,17 +17,27 @@ from common.phrases import Phrase, as_sentence, capitalized, with_minus
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
 from engine.errors import EngineError
-from engine.values import EMPTY, LookName, Outcome, OutcomeKind, Player
+from engine.values import EMPTY, Appearance, LookName, Outcome, OutcomeKind, Place, Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
+from referee.judge.sentences import as_believed, override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say, screen_sentences
 from referee.naming import Names, as_name, is_program
-from referee.session.feed import TableSnapshot, deeds, looking_signal, next_words, players_of, players_to_move, shown_to
+from referee.session.feed import (
+    TableSnapshot,
+    deeds,
+    looking_signal,
+    next_words,
+    players_of,
+    players_to_move,
+    shown_to,
+    start_anyway_words,
+)
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.devices import Claim
-from referee.web.drawing.small import draw_choices, draw_look, draw_stack_sides
+from referee.web.drawing.small import draw_choices, draw_look, draw_places, draw_stack_sides
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name
 
@@ -77,8 +87,9 @@ class VerdictDocument(Document):
 
     ``candidates`` are the turns, in notation, from which a person is asked to choose, ``candidate_words`` describe
     them, ``candidate_players`` are the player of each (empty if they are rolls), and ``candidate_drawings`` small SVG
-    elements of the table after each (empty if it can't be played), for the page alone. So are ``looks``: what a single
-    place in question may show, in words and drawn; first what is believed, and none if nothing else is likely.
+    elements of the table after each (empty if it can't be played), for the page alone. So are ``believed``, what is
+    believed to stand on the places in question, in words and drawn, empty if nobody is asked; and ``looks``: what else
+    a single place may show, in words and drawn.
     """
 
     kind: str
@@ -90,6 +101,7 @@ class VerdictDocument(Document):
     candidate_words: tuple[str, ...]
     candidate_players: tuple[str, ...]
     candidate_drawings: tuple[str, ...] = Field(exclude=True)
+    believed: tuple[str, str] = Field(exclude=True)
     looks: tuple[tuple[str, str, str], ...] = Field(exclude=True)
     evidence: int | None
 
@@ -165,7 +177,9 @@ class TableDocument(Document):
     score. ``you`` is the side whose device the document is for, null for everybody's; ``your_turn`` tells that player
     so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
     a person may do now. Before the set-up, ``start`` is the text of the position that is to be set up, and ``wrong``
-    are the places that certainly look different; empty afterwards. ``end`` is there once the game is over.
+    are the places that certainly look different; empty afterwards. ``start_anyway`` says on the page what starts the
+    game all the same. ``overruled`` says where the camera sees something
+    else than a person said; empty if nowhere. ``end`` is there once the game is over.
     """
 
     version: int
@@ -194,6 +208,8 @@ class TableDocument(Document):
     deeds: tuple[str, ...]
     start: str
     wrong: tuple[str, ...]
+    start_anyway: str = Field(exclude=True)
+    overruled: str
     end: EndDocument | None
 
 
@@ -495,6 +511,8 @@ def table_document(
         deeds=deeds(game, snapshot, hints_allowed=hints_allowed),
         start=snapshot.start,
         wrong=snapshot.wrong,
+        start_anyway=tell(start_anyway_words(snapshot.wrong)) if snapshot.start else "",
+        overruled=tell(override_holds(snapshot.overruled)) if snapshot.overruled else "",
         end=None if snapshot.outcome is None else _end(game, snapshot, snapshot.outcome, say),
     )
 
@@ -615,6 +633,7 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, sa
         candidate_words=_candidate_words(game, verdict, snapshot, say),
         candidate_players=verdict.candidate_players,
         candidate_drawings=_candidate_drawings(game, verdict, snapshot, say),
+        believed=_believed(game, verdict, snapshot, say),
         looks=_looks(game, verdict, snapshot, say),
         evidence=snapshot.evidence,
     )
@@ -625,20 +644,43 @@ def _candidate_drawings(game: Game[Any, Any], verdict: Verdict, snapshot: TableS
     return tuple(draw_choices(game, snapshot.states, zip(verdict.candidates, players, strict=True), say))
 
 
+def _believed(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, str]:
+    if verdict.kind.value not in ASKING or not verdict.places or not snapshot.states:
+        return "", ""
+    return answer_as_believed(game, snapshot.states[0], verdict.places, say)
+
+
+def words_as_believed(looks: Appearance, say: Say) -> str:
+    """Return the words of an answer that these looks are there."""
+    return say(as_believed(looks))
+
+
+def answer_as_believed(game: Game[Any, Any], state: Any, places: Sequence[Place], say: Say) -> tuple[str, str]:
+    """Return the answer that places are as in ``state``, whatever the camera sees, in words and drawn."""
+    appearance = game.table.appearance(state)
+    looks = {place: appearance[place] for place in places if place in appearance}
+    return words_as_believed(looks, say), draw_places(game, state, tuple(looks), say)
+
+
 def _looks(
     game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say
 ) -> tuple[tuple[LookName, str, str], ...]:
     place = verdict.places[0] if len(verdict.places) == 1 and verdict.kind.value in ASKING else None
     if place not in game.places or not snapshot.states or snapshot.start:
         return ()
+    if verdict.candidates:
+        # Where turns are the question, only what is believed is none of them.
+        return ()
     believed, read = game.table.appearance(snapshot.states[0])[place], verdict.seen.get(place)
     # Ink does not vanish, and what breaks a rule would break it again.
     others = (read, *verdict.likely, *(() if game.has_sheets else (EMPTY,)))
-    wrong = read if verdict.kind is VerdictKind.ILLEGAL else None
-    looks = dict.fromkeys((believed, *(look for look in others if look in game.looks and look != wrong)))
+    refused = {believed, read if verdict.kind is VerdictKind.ILLEGAL else None}
     named = {look: look for look in game.looks}
-    drawn = [(look, say(named[look]), draw_look(game, look, say, place=place)) for look in looks]
-    return tuple(drawn[:_MOST_LOOKS]) if len(drawn) > 1 else ()
+    looks = [look for look in dict.fromkeys(others) if look in named and look not in refused]
+    return tuple(
+        (look, say(as_believed({place: named[look]})), draw_look(game, look, say, place=place))
+        for look in looks[: _MOST_LOOKS - 1]
+    )
 
 
 def _candidate_words(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> tuple[str, ...]:

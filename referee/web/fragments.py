@@ -11,8 +11,6 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from common.phrases import capitalized
-from engine.values import EMPTY
 from referee.clocks import clock_text
 from referee.judge.verdict import VerdictKind
 from referee.languages import Say
@@ -23,7 +21,19 @@ from referee.web.documents import ASKING, Rendered, TableDocument, VerdictDocume
 from referee.web.history import History
 from referee.web.languages import templates, translations
 
-PARTS = ("next", "players", "board", "over", "verdict", "offer", "hint", "actions", "whose_phone", "standing")
+PARTS = (
+    "trouble",
+    "next",
+    "players",
+    "board",
+    "over",
+    "verdict",
+    "offer",
+    "hint",
+    "actions",
+    "whose_phone",
+    "standing",
+)
 """The parts of the table's page. Each is a template ``table/NAME.html``, of one element whose id is the name."""
 
 
@@ -149,32 +159,38 @@ class PartsSent:
         return b"event: parts\nid: %d\ndata: %s\n\n" % (document.version, told)
 
 
-def _answers(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, str, Mapping[str, str]]]:
-    """Return what to choose from, turns or rolls and looks: each in words and drawn, with its command's fields."""
-    return [*_candidates(verdict, language), *_looks(verdict, language)]
+@dataclass(frozen=True)
+class Answer:
+    """What a person may answer, in words and drawn: a ``command`` with its ``fields``, each a name and a value."""
+
+    words: str
+    drawing: str
+    command: str
+    fields: Sequence[tuple[str, str]]
 
 
-def _looks(verdict: VerdictDocument, language: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-    gettext = translations(language).gettext
-    # Where turns are the question, only what is drawn already is none of them.
-    for look, named, drawn in verdict.looks[:1] if verdict.candidates else verdict.looks:
-        fields = {"command": "overrule", "places": verdict.places[0]}
-        said = gettext("nothing") if look == EMPTY else named
-        if look == verdict.looks[0][0]:
-            yield gettext("As drawn: %(look)s") % {"look": said}, drawn, fields
-        else:
-            yield capitalized(said), drawn, {**fields, f"looks.{verdict.places[0]}": look}
+def _answers(verdict: VerdictDocument, language: str) -> Sequence[Answer]:
+    """Return what to choose from: turns or rolls, what is believed, and what else a square may show."""
+    return [*_candidates(verdict, language), *_looks(verdict)]
 
 
-def _candidates(verdict: VerdictDocument, language: str) -> Sequence[tuple[str, str, Mapping[str, str]]]:
+def _looks(verdict: VerdictDocument) -> Iterator[Answer]:
+    places = [("places", place) for place in verdict.places]
+    if verdict.believed[0]:
+        yield Answer(*verdict.believed, "overrule", places)
+    for look, said, drawing in verdict.looks:
+        yield Answer(said, drawing, "overrule", [*places, (f"looks.{verdict.places[0]}", look)])
+
+
+def _candidates(verdict: VerdictDocument, language: str) -> Sequence[Answer]:
     if not verdict.candidate_players:
         show = translations(language).gettext("The dice show %(faces)s.")
         faces = [text.replace(",", ", ").replace("*", "★") for text in verdict.candidates]
         rolls = zip(faces, verdict.candidate_drawings, verdict.candidates, strict=True)
-        return [(show % {"faces": shown}, drawn, {"command": "roll", "text": text}) for shown, drawn, text in rolls]
+        return [Answer(show % {"faces": shown}, drawn, "roll", [("text", text)]) for shown, drawn, text in rolls]
     drawings, players = verdict.candidate_drawings, verdict.candidate_players
     turns = zip(verdict.candidate_words, drawings, verdict.candidates, players, strict=True)
-    return [(said, drawn, {"command": "turn", "text": text, "player": player}) for said, drawn, text, player in turns]
+    return [Answer(said, drawn, "turn", [("text", text), ("player", player)]) for said, drawn, text, player in turns]
 
 
 _IN_TURN = frozenset({Deed.END_TURN, Deed.ROLL, Deed.TAP, Deed.HINT})
@@ -196,10 +212,10 @@ def kind_names(language: str) -> dict[str, str]:
     return {
         VerdictKind.SET_UP.value: gettext("Set up"),
         VerdictKind.ACCEPTED.value: gettext("Accepted"),
-        VerdictKind.UNCHANGED.value: gettext("Nothing has changed"),
+        VerdictKind.UNCHANGED.value: gettext("Nothing new"),
         VerdictKind.NOT_FINISHED.value: gettext("Not finished"),
         VerdictKind.ILLEGAL.value: gettext("Not allowed"),
-        VerdictKind.PUT_RIGHT.value: gettext("Put right"),
+        VerdictKind.PUT_RIGHT.value: gettext("Settled"),
         VerdictKind.AMBIGUOUS.value: gettext("Please confirm"),
         VerdictKind.CANNOT_SEE.value: gettext("The table can't be seen"),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from common.phrases import Phrase
@@ -46,8 +46,9 @@ class Scene:
 
     ``moves`` is the last turn, whose pieces have arrived; ``touched`` are the squares that it changed, and are tinted.
     ``hints`` are ways to go, in order; ``back`` are ways back to where a piece belongs. ``ghosts`` are pieces that
-    don't stand there yet and are drawn faintly, ``pale`` the places whose own piece is drawn so. ``seen`` are pieces
-    that stand where none belongs. ``signs`` mark squares of the set-up, ``lights`` those with a light.
+    don't stand there yet and are drawn faintly, ``pale`` the places whose own piece is missing and drawn so. ``seen``
+    are pieces that the camera sees, ``astray`` the places of those that don't belong there. ``signs`` mark squares that
+    look wrong, ``lights`` those with a light.
     """
 
     moves: tuple[Move, ...] = ()
@@ -57,6 +58,7 @@ class Scene:
     ghosts: Mapping[Place, Stack] = field(default_factory=dict)
     pale: Collection[Place] = ()
     seen: Mapping[Place, Stack] = field(default_factory=dict)
+    astray: Collection[Place] = ()
     signs: Mapping[Place, str] = field(default_factory=dict)
     lights: Sequence[Light] = ()
 
@@ -109,7 +111,13 @@ def standing_on(board: DrawnBoard, place: Place) -> Stack:
 
 
 def scene_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Scene:
-    """Return what a snapshot shows beside the state of its game."""
+    """Return what a snapshot shows beside the state of its game, and where a person's word is drawn."""
+    scene = _scene_of(game, snapshot)
+    signs = {place: OTHER for place in snapshot.overruled if place not in scene.seen}
+    return replace(scene, signs=signs, lights=[light for light in scene.lights if light.place not in signs])
+
+
+def _scene_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Scene:
     lights = snapshot.signal.lights
     verdict = snapshot.verdict
     if verdict is not None and verdict.kind is VerdictKind.ILLEGAL and not game.has_sheets:
@@ -150,7 +158,8 @@ def set_up_scene(start: DrawnBoard, snapshot: TableSnapshot) -> Scene:
     }
     ghosts = {place: stack for place, stack in should.items() if place not in seen}
     lights = [light for light in snapshot.signal.lights if light.place not in signs]
-    return Scene(ghosts=ghosts, seen=standing, signs=signs, lights=lights)
+    astray = [place for place in standing if place in signs]
+    return Scene(ghosts=ghosts, pale=tuple(ghosts), seen=standing, astray=astray, signs=signs, lights=lights)
 
 
 def _planned(game: Game[Any, Any], states: Sequence[Any], planned: Intention, lights: Sequence[Light]) -> Scene:
@@ -187,6 +196,7 @@ def _way_back(verdict: Verdict, board: DrawnBoard, lights: Sequence[Light]) -> S
         back=tuple(back),
         seen={place: _seen_stack(stack[-1], standing_on(board, place)) for place, stack in _stacks(wrong).items()},
         pale=tuple(missing),
+        astray=tuple(wrong),
         lights=lights,
     )
 

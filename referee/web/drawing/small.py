@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
+from common.grid import PlaceGrid
 from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.errors import EngineError
@@ -16,6 +18,7 @@ from engine.values import Appearance, LookName, Place, Player
 from hardware.lights.signals import Mood, Signal
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
+from referee.judge.sentences import MOST_SPELT_OUT
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of, square_of
@@ -44,6 +47,7 @@ from referee.web.drawing.table import (
     draw_board,
     draw_sheet,
     drawn_table,
+    middles,
     side_symbols,
     translated,
 )
@@ -53,6 +57,8 @@ _SIDES = {"large": (36.0, 62.0), "medium": (27.0, 48.0), "small": (18.0, 34.0)}
 _STEP, _TALLEST = 13.0, 116.0
 """How much of a pyramid shows below the next one, and the room for a stack, in drawing units."""
 _STOREY = 150.0
+_CROPPED_REM = 1.75
+"""The side of a square in a part of a sheet: 28 px at least, so that digits can be told apart at arm's length."""
 _OF_THE_TABLE = ("place-", "piece-")
 _UNSAID = frozenset({"title", "desc", "role", "aria-label", "aria-hidden"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -66,26 +72,48 @@ def draw_choices(
     A candidate is a turn's notation and its player, or a roll's and no player. Its drawing is empty if it can be
     played in none of the ``states``. The drawings have no ids of squares, so a page can show them beside the table.
     """
-    return [
-        _choice(game, states, text, player, say, f"choice-{order}") for order, (text, player) in enumerate(candidates)
-    ]
+    candidates = list(candidates)
+    played = [_played(game, states, text, player) for text, player in candidates]
+    turns = [each for each in played if each is not None and each[0] is not None]
+    drawings = []
+    for order, (text, player) in enumerate(candidates):
+        found = played[order]
+        if found is None:
+            drawings.append(_roll(game, states, text, say) if not player else "")
+        else:
+            alike = [after for turn, after in turns if turn.player == found[0].player]
+            drawings.append(_drawn_turn(game, *found, _telling_apart(game, states[0], alike), say, f"choice-{order}"))
+    return drawings
 
 
-def _choice(game: Game[Any, Any], states: Sequence[Any], text: str, player: Player, say: Say, name: str) -> str:
+def _played(game: Game[Any, Any], states: Sequence[Any], text: str, player: Player) -> tuple[Any, Any] | None:
+    """Return a candidate's turn and the state after it; ``None`` for a roll, or if it fits no state."""
+    for state in states if player else ():
+        with suppress(EngineError):
+            turn = game.notation.parse_turn(state, text, player)
+            return turn, game.rules.apply(state, turn)
+    return None
+
+
+def _roll(game: Game[Any, Any], states: Sequence[Any], text: str, say: Say) -> str:
+    dice = game.dice
+    if dice is None:
+        return ""
     for state in states:
-        try:
-            if not player and game.dice is not None:
-                names = () if game.dice_names is None else game.dice_names(state)
-                return translated(draw_dice(game.dice.parse_roll(state, text).faces, names), say)
-            turn = game.notation.parse_turn(state, text, player or None)
-            after = game.rules.apply(state, turn)
-        except EngineError:
-            continue
-        return _drawn_turn(game, after, turn, say, name)
+        with suppress(EngineError):
+            names = () if game.dice_names is None else game.dice_names(state)
+            return translated(draw_dice(dice.parse_roll(state, text).faces, names), say)
     return ""
 
 
-def _drawn_turn(game: Game[Any, Any], after: Any, turn: Any, say: Say, name: str) -> str:
+def _telling_apart(game: Game[Any, Any], before: Any, after: Sequence[Any]) -> frozenset[Place]:
+    """Return the places by which these states can be told apart; of a single one, what is new in it."""
+    looks = [game.table.appearance(state) for state in (after if len(after) > 1 else [before, *after])]
+    return frozenset(place for place in looks[0] if len({each[place] for each in looks}) > 1)
+
+
+def _drawn_turn(game: Game[Any, Any], turn: Any, after: Any, differing: Collection[Place], say: Say, name: str) -> str:
+    """Draw a turn; of a sheet only what is around the ``differing`` squares, since a whole one is too small to read."""
     board, tell, title = DrawnBoard.of(game, after), Words.of(game, say), game.notation.describe(turn)
     text = game.notation.format_turn(turn)
     if game.has_sheets:
@@ -95,12 +123,50 @@ def _drawn_turn(game: Game[Any, Any], after: Any, turn: Any, say: Say, name: str
         heading = Heading(capitalized(turn.player), None, is_to_move=False)
         drawn = draw_sheet(board, grid, heading, marked.get(turn.player), scene, tell, name)
         drawn[0].text = title
+        _crop(drawn, grid, differing)
     else:
         moves = moves_of(text)
         scene = Scene(moves=moves, touched=ends_of(moves))
         grid = sheets_of(board.appearance)[""]
         drawn = draw_board(board, grid, title, side_symbols(game, [after]), scene, tell, name)
     return _small(drawn, say)
+
+
+def _crop(drawn: Element, grid: PlaceGrid, places: Collection[Place]) -> None:
+    """Show only the squares around some places, each ``_CROPPED_REM`` wide. The whole stays if none is on this grid."""
+    at = [middle for place, middle in middles(grid).items() if place in places]
+    if not at:
+        return
+    across, down = zip(*at, strict=True)
+    left, top = (max(min(each) - 1.5 * SQUARE, 0.0) for each in (across, down))
+    right = min(max(across) + 1.5 * SQUARE, len(grid.rows[0]) * SQUARE)
+    below = min(max(down) + 1.5 * SQUARE, len(grid.rows) * SQUARE)
+    drawn.set("viewBox", " ".join(map(number, (left, top, right - left, below - top))))
+    for side, length in (("width", right - left), ("height", below - top)):
+        drawn.set(side, f"{number(length / SQUARE * _CROPPED_REM)}rem")
+    drawn.set("class", f"{drawn.get('class', '')} cropped")
+
+
+def draw_places(game: Game[Any, Any], state: Any, places: Sequence[Place], say: Say = str) -> str:
+    """Draw what is believed to stand on some places: each square, or the part of the table around many of them."""
+    appearance = game.table.appearance(state)
+    if len(places) <= MOST_SPELT_OUT:
+        return "".join(draw_look(game, appearance[place], say, place=place) for place in places)
+    board, tell, scene = DrawnBoard.of(game, state), Words.of(game, say), Scene(touched=places)
+    marked = {} if game.marked_sheets is None else game.marked_sheets(state)
+    drawings = []
+    for player, grid in sheets_of(board.appearance).items():
+        if not set(places) & set(grid.places):
+            continue
+        name = f"believed-{player or 'board'}"
+        if game.has_sheets:
+            heading = Heading(capitalized(player), None, is_to_move=False)
+            drawn = draw_sheet(board, grid, heading, marked.get(player), scene, tell, name)
+        else:
+            drawn = draw_board(board, grid, game.title, side_symbols(game, [state]), scene, tell, name)
+        _crop(drawn, grid, places)
+        drawings.append(_small(drawn, say))
+    return "".join(drawings)
 
 
 def draw_look(game: Game[Any, Any], look: LookName, say: Say = str, *, place: Place = "") -> str:

@@ -85,7 +85,7 @@ def draw_sheet(
     below = _BELOW + (max(group.top for group in groups) + _TITLE + _BOX + _BOX_GAP if groups else 0.0)
     here = {place: board.appearance.get(place, EMPTY) for row in grid.rows for place in row}
     title = heading.name if heading.score is None else joined((heading.name, heading.score), ": ")
-    said = description_of({place.rpartition(".")[2]: look for place, look in here.items()})
+    said = description_of((place.rpartition(".")[2], look) for place, look in here.items())
     kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
     pieces = Pieces(Stamps(drawn, name), tell.letters)
@@ -410,9 +410,9 @@ def _nearer(point: Point, other: Point, by: float) -> Point:
     return point[0] + (other[0] - point[0]) * by / away, point[1] + (other[1] - point[1]) * by / away
 
 
-def description_of(appearance: Mapping[Place, str]) -> str:
+def description_of(looks: Iterable[tuple[Place, str]]) -> str:
     """Describe what stands where, for people who can't see the drawing."""
-    standing = [joined((place, look)) for place, look in appearance.items() if look != EMPTY]
+    standing = [joined((place, look)) for place, look in looks if look != EMPTY]
     return joined((joined(standing, "; "), "."), "") if standing else Phrase("Nothing stands on it.")
 
 
@@ -534,10 +534,17 @@ def draw_board(
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     # Half of the frame's stroke lies outside its edge.
     edge = FRAME + 2
-    drawn = picture("board", title, description_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
-    pieces = Pieces(Stamps(drawn, name), tell.letters)
     standing = {place: standing_on(board, place) for place in grid.places}
-    labels = {place: tell.standing(place, [each.name for each in stack]) for place, stack in standing.items()}
+    shown = {**standing, **scene.ghosts, **scene.seen} if scene.pale else {**standing, **scene.seen}
+    said = [(place, _remarked(stack[-1].name, place, scene)) for place, stack in shown.items() if stack]
+    covered = [(place, standing[place][-1].name) for place in scene.astray if standing[place]]
+    said += [(place, Phrase("{standing} (missing)", look)) for place, look in covered]
+    drawn = picture("board", title, description_of(said), -edge, -edge, wide + 2 * edge, high + 2 * edge)
+    pieces = Pieces(Stamps(drawn, name), tell.letters)
+    labels = {
+        place: tell.say(_remarked(tell.standing(place, [each.name for each in stack]), place, scene))
+        for place, stack in shown.items()
+    }
     draw_wood(drawn, grid, board.goals, labels)
     where = middles(grid)
     over = add(drawn, "g", class_="quiet")
@@ -571,6 +578,15 @@ def draw_board(
     for move in scene.back:
         draw_arrow(over, move, where, _BACK)
     return drawn
+
+
+def _remarked(standing: str, place: Place, scene: Scene) -> str:
+    """Add to what stands on a place what the drawing shows besides: it is astray or missing, or looks different."""
+    if place in scene.astray:
+        return Phrase("{standing} (does not belong there)", standing)
+    if place in scene.pale:
+        return Phrase("{standing} (missing)", standing)
+    return Phrase("{standing} (looks different)", standing) if place in scene.signs else standing
 
 
 def _draw_standing(

@@ -8,14 +8,14 @@ export function foldMenu() {
 }
 
 export function fillWall() {
-  const wall = document.getElementById("wall");
-  if (!wall) return;
-  const fill = wall.querySelector("button");
+  const buttons = document.getElementById("wall-buttons");
+  if (!buttons) return;
+  const fill = buttons.querySelector("button");
   fill.hidden = !document.fullscreenEnabled;
   fill.addEventListener("click", () => document.documentElement.requestFullscreen());
   // A browser lets go of the lock when the page is hidden. Only at localhost, or over HTTPS, has it one.
   const stayAwake = () => {
-    const isShown = document.visibilityState === "visible" && getComputedStyle(wall).display !== "none";
+    const isShown = document.visibilityState === "visible" && getComputedStyle(buttons).display !== "none";
     if (isShown) navigator.wakeLock?.request("screen").catch(() => {});
   };
   document.addEventListener("visibilitychange", stayAwake);

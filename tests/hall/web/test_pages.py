@@ -643,6 +643,36 @@ def test_a_question_has_its_answers_in_words_with_the_players_names(visit: Visit
     assert words == said.replace(turn.player.capitalize(), told.sides[0].name)
 
 
+@pytest.mark.parametrize("knows_position", [True, False])
+def test_an_arbiter_reads_what_will_be_believed_and_it_is_no_strong_button(visit: Visit, knows_position: bool) -> None:
+    feed, game = visit.feeds[1], load("deblockle")
+    feed.begin(("Ann", "Ben"), 0)
+    feed.advance()
+    told = feed.state()
+    believed = game.table.appearance(game.notation.parse_state(told.position or ""))
+    from_there, to = (
+        next(p for p, look in believed.items() if (look == "empty") is is_empty) for is_empty in (False, True)
+    )
+    asked = ShownVerdict(
+        kind="illegal",
+        sentence="No.",
+        places=(from_there, to),
+        expected={from_there: believed[from_there], to: "empty"},
+        seen={from_there: "empty", to: believed[from_there]},
+    )
+    position = told.position if knows_position else "nonsense"
+    told = told.model_copy(update={"verdict": asked, "position": position})
+    visit.hall.take([Incoming(Topics("club", "table-2").state, told.model_dump_json().encode())])
+    (form,) = [form for form in visit.page("/tables/table-2").split("</form>") if 'value="overrule"' in form]
+    drawing, _, words = form.partition("<button>")[2].removesuffix("</button>\n").rpartition("</span>")
+    assert words == f"{from_there}: {believed[from_there]}; {to} is empty"
+    assert ("<svg" in drawing) is knows_position
+    assert re.findall(r'name="places" value="(\w+)"', form) == [from_there, to]
+    accepted = told.model_copy(update={"verdict": asked.model_copy(update={"kind": "accepted"})})
+    visit.hall.take([Incoming(Topics("club", "table-2").state, accepted.model_dump_json().encode())])
+    assert 'value="overrule"' not in visit.page("/tables/table-2"), "nothing is asked"
+
+
 def test_a_ruling_on_a_table_that_has_changed_is_kept_and_can_be_given_again(visit: Visit) -> None:
     feed = visit.feeds[0]
     typed = {"command": "correct", "place": "c3", "look": "empty", "why": "nudged", "seen": str(len(feed.events))}

@@ -85,8 +85,8 @@ def test_the_latest_word_on_a_place_counts() -> None:
     other = told.with_places_confirmed(["c3"], {"c3": "blue"})
     assert (other.override.told, other.set_aside) == ({"c3": "blue"}, {"d3"})
     drawn_so = other.with_places_confirmed(["c3"])
-    vouched = frozenset({"c3", "d3"})
-    assert (drawn_so.override, drawn_so.set_aside) == (Override(vouched=vouched), vouched)
+    settled = frozenset({"c3", "d3"})
+    assert (drawn_so.override, drawn_so.set_aside) == (Override(confirmed=settled), settled)
 
 
 def test_a_word_holds_until_the_place_looks_different() -> None:

@@ -339,9 +339,48 @@ def test_overruling_a_fault_puts_it_right(on: Any, start: Any) -> None:
     assert VerdictKind.ILLEGAL in kinds_of(on.show(odd, 3))
     on.tell(Overrule(on.service.shown.places, "Ann"))
     assert on.lamp.moods[-1] is Mood.WAITING
-    assert kinds_of(on.show(odd, 3)) == [VerdictKind.PUT_RIGHT]
+    (settled,) = on.show(odd, 3)
+    # The piece still stands there, so nobody is thanked for having put it right.
+    assert (settled.kind, settled.sentence) == (
+        VerdictKind.PUT_RIGHT, "c3 looks different to me, but I go by what I was told."
+    )  # fmt: skip
     assert on.kinds()[-3:] == ["illegal", "note", "put right"]
     assert on.lamp.moods[-1] is not Mood.FAULT
+    assert on.snapshots[-1].overruled == ("c3",)
+    (unchanged,) = on.service.end_turn()
+    assert unchanged.sentence == f"{settled.sentence} Nothing else has changed."
+    on.show(start, 3)
+    assert (on.snapshots[-1].overruled, on.service.shown) == ((), None)
+
+
+def test_what_a_person_overruled_stays_so_when_something_else_is_taken_back(on: Any, start: Any) -> None:
+    odd = {**start, "c3": "teal block, x up"}
+    on.show(odd, 3)
+    on.tell(Overrule(("c3",), "Ann"))
+    on.show(odd, 3)
+    _, after = on.play(start="e1")
+    after = {**after, "c3": odd["c3"]}
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+    on.tell(TakeBack("Ann"))
+    assert VerdictKind.ILLEGAL not in kinds_of(on.show(odd, 3))
+    assert on.snapshots[-1].overruled == ("c3",)
+
+
+def test_a_start_that_looks_wrong_is_taken_from_a_person_and_its_squares_stay_named(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    wrong = {**start, "c1": "empty", "d4": "gold block, x up"}
+    on.show(wrong, 3)
+    position = on.game.notation.format_state(on.game.table.set_up(start, {}))
+    on.tell(Correct("Ann", position=position))
+    assert set(on.snapshots[-1].overruled) == {"c1", "d4"}
+    (unchanged,) = on.service.end_turn()
+    assert unchanged.kind is VerdictKind.UNCHANGED
+    assert unchanged.sentence.endswith(" look different to me, but I go by what I was told. Nothing else has changed.")
+    again = table(on.journal)
+    again.service.start()
+    assert VerdictKind.ILLEGAL not in kinds_of(again.show(wrong, 3))
+    assert set(again.snapshots[-1].overruled) == {"c1", "d4"}
 
 
 @pytest.mark.parametrize("judged", [False, True])

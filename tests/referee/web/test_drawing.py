@@ -235,10 +235,14 @@ def test_every_piece_is_drawn_once_and_its_square_says_what_stands_there(name: s
     assert sorted(ident for ident in ids if ident.count("-") == 1) == [f"piece-{place}" for place in standing]
     assert [each for each in of_class(drawn, "piece") if each.get("id") and not each.get("data-place")] == []
     labels = {each.get("id"): each.get("aria-label", "") for each in drawn.iter()}
-    for place, look in snapshot.appearance.items():
+    # A label says what is drawn, also where that is not what is believed.
+    verdict = snapshot.verdict
+    astray = {place: look for place, look in verdict.seen.items() if look != EMPTY} if verdict is not None else {}
+    for place, look in {**snapshot.appearance, **astray}.items():
         label = labels[f"place-{place}"]
         assert label.startswith(f"{place.rpartition('.')[2]}: ")
-        assert label.endswith(look)
+        assert look in label
+        assert label.endswith(" (does not belong there)") is (place in astray)
 
 
 def test_squares_and_letters_are_in_the_readers_language() -> None:

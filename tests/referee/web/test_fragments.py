@@ -1,6 +1,7 @@
 """The table's page in parts: which are rendered, for whom, and which are sent."""
 
 import asyncio
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -60,10 +61,10 @@ def test_each_part_is_one_element_with_its_name_and_the_page_has_them_all(name: 
 
 
 ASKED = [
-    ("number-drop", "p1.c3", "digit 5", ["As drawn: nothing", "Digit 5", "Digit 6"]),
-    ("blokus-dice", "p1.a1", "red", ["As drawn: nothing", "Red"]),
-    ("deblockle", "g4", "gold block, x up", ["As drawn: nothing", "Gold block, x up"]),
-    ("deblockle", "c1", "empty", ["As drawn: gold block, star up", "Nothing"]),
+    ("number-drop", "p1.c3", "digit 5", ["Player 1's c3 is empty", "Player 1's c3: digit 5", "Player 1's c3: digit 6"]),
+    ("blokus-dice", "p1.a1", "red", ["Player 1's a1 is empty", "Player 1's a1: red"]),
+    ("deblockle", "g4", "gold block, x up", ["g4 is empty", "g4: gold block, x up"]),
+    ("deblockle", "c1", "empty", ["c1: gold block, star up", "c1 is empty"]),
 ]
 
 
@@ -86,9 +87,9 @@ def test_what_breaks_a_rule_is_no_answer_to_what_stands_there() -> None:
     port = port_of("deblockle")
     read, other = "gold block, x up", "gold block, star up"
     one = Verdict(VerdictKind.ILLEGAL, "?", 0.0, 0, places=("g4",), seen={"g4": read}, likely=(read,))
-    assert [words_of(form) for form in overruling(port, 1, one)] == ["It is as drawn here"]
+    assert [words_of(form) for form in overruling(port, 1, one)] == ["g4 is empty"]
     doubted = overruling(port, 2, replace(one, likely=(read, other)))
-    assert [words_of(form) for form in doubted] == ["As drawn: nothing", "Gold block, star up"]
+    assert [words_of(form) for form in doubted] == ["g4 is empty", "g4: gold block, star up"]
 
 
 def test_several_squares_are_confirmed_together_and_a_turn_to_choose_leaves_only_what_is_drawn() -> None:
@@ -96,13 +97,13 @@ def test_several_squares_are_confirmed_together_and_a_turn_to_choose_leaves_only
     seen = {"c1": "empty", "c2": "gold block, x up"}
     several = Verdict(VerdictKind.AMBIGUOUS, "?", 0.0, 0, places=("c1", "c2"), seen=seen)
     (form,) = overruling(port, 1, several)
-    assert words_of(form) == "It is as drawn here"
+    assert words_of(form) == "c1: gold block, star up; c2 is empty"
     assert re.findall(r'name="places" value="([^"]*)"', form) == ["c1", "c2"]
     state = snapshot_of(port.game).states[0]
     turns = tuple(islice(port.game.rules.legal_turns(state), 2))
     texts, players = tuple(map(port.game.notation.format_turn, turns)), tuple(turn.player for turn in turns)
     choice = replace(several, places=("c1",), candidates=texts, candidate_players=players)
-    assert [words_of(form) for form in overruling(port, 2, choice)] == ["As drawn: gold block, star up"]
+    assert [words_of(form) for form in overruling(port, 2, choice)] == ["c1: gold block, star up"]
 
 
 def overruling(port: Any, number: int, verdict: Verdict) -> list[str]:
@@ -115,7 +116,7 @@ def overruling(port: Any, number: int, verdict: Verdict) -> list[str]:
 def words_of(form: str) -> str:
     """The words on the button of a form."""
     button = re.sub(r"<svg.*?</svg>", "", form, flags=re.S).partition("<button")[2].partition(">")[2]
-    return " ".join(re.sub(r"<[^>]*>", " ", button).split())
+    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", button).split()))
 
 
 def test_the_answers_are_in_the_language_of_the_page() -> None:
@@ -126,14 +127,14 @@ def test_the_answers_are_in_the_language_of_the_page() -> None:
     assert [
         words_of(form) for form in re.findall("<form.*?</form>", page, flags=re.S) if 'value="overrule"' in form
     ] == [
-        "Wie gezeichnet: nichts",
-        "Ziffer 5",
+        "c3 von Spieler 1 ist leer",
+        "c3 von Spieler 1: Ziffer 5",
     ]
 
 
 def test_a_square_that_can_show_nothing_else_is_only_confirmed() -> None:
     verdict = Verdict(VerdictKind.CANNOT_SEE, "A hand is there.", 0.0, 0, places=("p1.c3",))
-    assert [words_of(form) for form in overruling(port_of("number-drop"), 1, verdict)] == ["It is as drawn here"]
+    assert [words_of(form) for form in overruling(port_of("number-drop"), 1, verdict)] == ["Player 1's c3 is empty"]
 
 
 def test_only_what_has_changed_is_sent() -> None:

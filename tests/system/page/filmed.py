@@ -30,6 +30,7 @@ from simulator.scene.scene import Scene, Setting, first_fitting, growing_distanc
 from simulator.scene.sheets import extent_mm
 from simulator.table import standard_setting
 from tests.system.page.conftest import CHROMIUM
+from tests.system.page.seen import expect
 from tests.system.page.served import ANSWER_S, free_port
 from tests.vision.photos import FILM_DIAGONAL_MM, telling
 from vision.frame import Image
@@ -37,7 +38,6 @@ from vision.geometry import Pose
 from vision.layout.table import default_layout
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-expect = sync_api.expect
 ROOT = Path(__file__).resolve().parents[3]
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 BUSY = Habits(violation_share=0.15, straighten_share=0.1, try_out_share=0.1, rest_share=0.1, patience_s=6, settle_s=1.5)
@@ -228,7 +228,7 @@ def browser_filming(film: TableFilm) -> Iterator[Any]:
     """A browser whose camera shows the film from its beginning whenever it is switched on."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
-    expect.set_options(timeout=ANSWER_S * 1000)
+    sync_api.expect.set_options(timeout=ANSWER_S * 1000)
     arguments = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={film.file}"]
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")

@@ -1,5 +1,6 @@
 """How the tests of the page play: steps, taps, and what a page and a journal say of the table."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import fold
 from referee.journal.reader import read_journal
 from referee.languages import sentences
+from tests.system.page.seen import descriptions_of
 
 PHONE = {"width": 360, "height": 740}
 MOST_TRIED = 4000
@@ -39,10 +41,11 @@ def standing(game: Game[Any, Any], state: Any) -> list[str]:
 
 
 def described(phone: Any) -> list[str]:
-    """The same in the words of an English page's drawings."""
-    told = phone.locator("#board svg:not(.dice) > desc").all_text_contents()
+    """The same in the words of an English page's drawings, which say also what is missing, and what does not belong."""
+    told = descriptions_of(phone.locator("#board svg:not(.dice)"))
     parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
-    return sorted(parts)
+    believed = [part for part in parts if not part.endswith(" (does not belong there)")]
+    return sorted(re.sub(r" \((?:missing|looks different)\)$", "", part) for part in believed)
 
 
 def go(phone: Any, path: str) -> None:

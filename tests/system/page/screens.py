@@ -81,7 +81,7 @@ def _show(verdict: Verdict, running: Session) -> None:
     running.hear(replace(running.snapshots.newest.snapshot, verdict=verdict))
 
 
-def _which_turn(running: Session) -> None:
+def two_turns(running: Session) -> None:
     """Two turns look alike."""
     assert running.snapshots.newest is not None
     rules, notation = running.game.rules, running.game.notation
@@ -110,6 +110,13 @@ def _illegal(running: Session) -> None:
     running.reader.looks = dict(running.snapshots.newest.snapshot.appearance)  # type: ignore[union-attr]
     running.reader.looks |= {"a7": EMPTY, "a3": "white piece"}
     running.end_turn()
+
+
+def blind(running: Session) -> None:
+    """No picture comes from the camera."""
+    assert running.snapshots.newest is not None
+    trouble = "No new picture from the camera for 12 s. Is it plugged in?"
+    running.hear(replace(running.snapshots.newest.snapshot, trouble=trouble))
 
 
 def _half_set_up(running: Session) -> None:
@@ -232,7 +239,7 @@ SCREENS: dict[str, Screen] = {
     "waiting": Screen(partial(_dia, is_set_up=False), is_table=True),
     "waiting-wrong": Screen(partial(_dia, is_set_up=False, then=_half_set_up), is_table=True),
     "rolling": Screen(partial(table_of, name="blockade", steps=()), is_table=True),
-    "question": Screen(partial(table_of, name="number-drop", then=_which_turn), is_table=True),
+    "question": Screen(partial(table_of, name="number-drop", then=two_turns), is_table=True),
     "question-square": Screen(partial(table_of, name="blokus-dice", then=_unsure), is_table=True),
     "illegal": Screen(partial(_dia, then=_illegal), is_table=True),
     "tapping": Screen(partial(_dia), _press("[data-deed=tap]", "#place-a6"), is_table=True),
@@ -252,5 +259,6 @@ SCREENS: dict[str, Screen] = {
     "hall-floor": Screen(_hall),
     "hall-table": Screen(partial(_hall, path="/tables/table-2")),
     "hall-tournament": Screen(partial(_hall, path="/tournaments/1")),
+    "hall-wall": Screen(partial(_hall, path="/tournaments/1?view=wall")),
 }  # fmt: skip
 """By name. The first are the games' tables in the middle of a game."""

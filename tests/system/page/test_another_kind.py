@@ -11,10 +11,9 @@ from referee.journal.reader import read_journal
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE
+from tests.system.page.seen import expect, text_of
 from tests.system.page.served import ROOT, START_MS, Camera, by_command, free_port
 from vision.calibration import save_calibration
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_a_kill_during_the_change_leaves_the_old_game_or_the_new_one(
     with by_command(tmp_path, *watching) as (address, _):
         phone = visit(address, viewport=PHONE)
         expect(phone.locator("#parts")).to_have_attribute("data-game", begun[-1])
-        assert re.search("Set the pieces up", phone.locator("#next").inner_text())
+        assert re.search("Set the pieces up", text_of(phone.locator("#next")))
 
 
 def test_a_measured_table_is_that_of_its_game(watching: tuple[str, ...], tmp_path: Path, visit: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from engine.values import EMPTY
 from referee.commands.values import EnterTurn
+from tests.system.page.seen import expect
 from tests.system.page.served import take_back
 
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"
@@ -63,9 +64,6 @@ def test_no_view_is_wider_than_a_small_phone(locale: str, diaballik: Any, visit:
         page.goto(address + view, wait_until="load")
         page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, view
-
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 def test_a_turn_a_correction_and_a_take_back_go_by_forms(diaballik: Any, visit: Any) -> None:

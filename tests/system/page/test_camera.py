@@ -20,9 +20,9 @@ from tests.system.page.filmed import (
     phones_of,
     refereed,
 )
+from tests.system.page.seen import expect
 from tests.system.page.short_games import short_game
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 TURNS = 2
 
 
@@ -103,13 +103,13 @@ def test_a_phone_that_was_closed_finds_the_way_back_to_filming(referee: Refereed
     phone.get_by_role("button", name="Start filming").click()
     table = phone.frame_locator("#beside")
     expect(table.locator("#next")).to_be_visible()
-    expect(table.locator("#offer .trouble")).to_have_count(0)
+    expect(table.locator("#trouble")).to_be_hidden()
     table.locator(".menu summary").click()
     expect(table.get_by_role("link", name="Owner", exact=True)).to_be_visible()
     # to open it there would end the film
     expect(table.get_by_role("link", name="Camera", exact=True)).to_be_hidden()
     phone.goto(f"{referee.encrypted}/")
-    expect(phone.locator("#offer")).to_contain_text("No picture comes from a phone")
+    expect(phone.locator("#trouble")).to_contain_text("No picture comes from a phone")
     expect(phone.get_by_role("link", name="Film with this phone")).to_be_visible()
     phone.locator(".menu summary").click()
     phone.get_by_role("link", name="Camera", exact=True).click()

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from referee.commands.values import Announce, EnterTurn, NewGame
+from tests.system.page.seen import expect
 from tests.system.page.served import Session, page_of, session
 from tests.system.page.test_barriers import AXE
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 PNG = b"\x89PNG"
 
 

@@ -22,9 +22,9 @@ from tests.system.page.filmed import (
     refereed,
 )
 from tests.system.page.playing import enter_roll
+from tests.system.page.seen import expect
 from tests.system.page.short_games import short_game
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 LOOKS_S = 15
 """How long, in seconds, a film shows its set-up: somebody may have to enter tiles meanwhile."""
 

@@ -17,9 +17,8 @@ from referee.journal.results import outcome_sentence
 from referee.naming import Names
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing
+from tests.system.page.seen import expect, texts_of
 from tests.system.page.served import Killable, take_back
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 @dataclass(frozen=True)
@@ -196,5 +195,5 @@ def test_a_whole_game_is_played_on_two_phones(evening: Evening) -> None:
         assert phone.locator("#players .to-move").count() == 0
         assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         if game.scores is not None:
-            shown = phone.locator("#players [data-part=score]").all_text_contents()
-            assert shown == [str(score) for score in game.scores(evening.state).values()]
+            shown = texts_of(phone.locator("#over .sums b"))
+            assert sorted(shown) == sorted(str(score) for score in game.scores(evening.state).values())

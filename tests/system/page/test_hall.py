@@ -16,9 +16,9 @@ from referee.web.access import Role
 from tests.hall.halls import OPENED, PREFIX, event, state
 from tests.hall.web.visits import Visit, serving
 from tests.referee.web.page_table import CODES, HOUSE, access_of
+from tests.system.page.seen import expect
 from tests.system.page.test_barriers import AXE
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 SENTENCE = Phrase("It is {to_move}'s turn, not {player}'s.", "black", "white")
 IN_GERMAN = "Schwarz ist am Zug, nicht Weiß."
 VIEWS = (

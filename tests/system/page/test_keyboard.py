@@ -12,9 +12,9 @@ from engine.values import Roll
 from referee.journal.fold import after_step, read_step
 from tests.games.known import known_of
 from tests.system.page.playing import described, parts_of, standing, taps_of, two_players
+from tests.system.page.seen import expect
 from tests.system.page.served import served
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 MOST_TABS = 60
 MOST_ARROWS = 80
 ARROWS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}

@@ -17,10 +17,8 @@ from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, NewG
 from referee.web.access import Role
 from tests.effort import cases
 from tests.system.page.playing import PHONE, journal_of, tap
+from tests.system.page.seen import expect, expect_described, text_of
 from tests.system.page.served import Killable, Session, page_of, pair, paired_page_of, session, take_back
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
-
 
 TWO_SHEETS = (
     EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),
@@ -237,9 +235,9 @@ def test_a_refusal_stays_until_it_is_closed(diaballik: Any, visit: Any) -> None:
     page.get_by_label("Turn", exact=True).fill("a1-a7")
     page.get_by_role("button", name="Play it").click()
     expect(page.locator("#said")).to_contain_text("a1")
-    refused = page.locator("#said").inner_text()
+    refused = text_of(page.locator("#said"))
     assert not running.tell(EnterTurn("b1-b2", "Ann", "black")).refused
-    expect(page.locator("#board desc")).to_contain_text("b2 black piece")
+    expect_described(page, "b2 black piece")
     expect(page.locator("#said")).to_have_text(refused)
     page.get_by_role("button", name="Close").click()
     expect(page.locator("#said")).to_be_hidden()
@@ -255,7 +253,7 @@ def test_a_hint_is_spoken_only_where_it_was_asked_for_and_says_whose_turn_it_is(
     asking.get_by_role("button", name="Give a hint").click()
     expect(asking.locator("#said")).to_contain_text("Black to play. Hint:")
     expect(other.locator("#hint")).to_contain_text("Hint:")
-    expect(asking.locator("body")).to_have_attribute("data-said", asking.locator("#said").inner_text())
+    expect(asking.locator("body")).to_have_attribute("data-said", text_of(asking.locator("#said")))
     assert other.locator("body").get_attribute("data-said") is None
     assert running.snapshots.newest.snapshot.hint
 

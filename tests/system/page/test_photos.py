@@ -25,6 +25,7 @@ from tests.system.page.filmed import (
     refereed,
 )
 from tests.system.page.playing import enter_roll
+from tests.system.page.seen import expect, text_of
 from tests.system.page.short_games import short_game
 from tests.vision.photos import FILM_DIAGONAL_MM
 
@@ -39,7 +40,6 @@ SPOILT: Sequence[tuple[Mapping[str, Any], str]] = (
 )
 """What spoils a photo, and a word of what is said of it: out of focus, half of the table, no light."""
 SPOILT_EVERY = 6
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ class Photographed:
                 photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": jpeg}
                 self._page.locator("#photos input[type=file]").set_input_files(photo)
             expect(words).not_to_have_text("The referee looks at the photo …")
-            said = str(words.inner_text())
+            said = str(text_of(words))
             if not re.search("has not looked at the photo yet|is still being looked at", said):
                 return said
 

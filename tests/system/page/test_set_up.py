@@ -26,12 +26,12 @@ from referee.web.server import open_site
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE
+from tests.system.page.seen import expect, text_of
 from tests.system.page.served import START_MS, Camera, by_command
 from tests.system.page.test_barriers import AXE
 from tests.system.setup.test_setup import Pictures, pictures_of
 from vision.calibration import save_calibration
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 DAY = date(2026, 5, 1)
 CAMERA = "HD Webcam"
 """The longest that a referee may take to start, in ms, on a busy machine."""
@@ -69,7 +69,7 @@ class Walk:
         """Check a screen: it fits the phone, has at most one main button, and axe-core finds nothing."""
         page = self.page
         page.wait_for_selector("html[data-live]", state="attached")
-        self.asked.append(page.locator("h1").inner_text())
+        self.asked.append(text_of(page.locator("h1")))
         assert page.locator("button.strong:visible").count() <= 1, self.asked[-1]
         page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], self.asked[-1]
@@ -93,7 +93,7 @@ class Walk:
     def go(self, *names: str) -> None:
         """Press buttons that each lead to another screen."""
         for name in names:
-            before = self.page.locator("h1").inner_text()
+            before = text_of(self.page.locator("h1"))
             self.press(name)
             expect(self.page.locator("h1")).not_to_have_text(before)
             # Whatever takes longer is shown at work before.

@@ -22,12 +22,12 @@ from engine.registry import load
 from tests.system.page.conftest import CHROMIUM
 from tests.system.page.filmed import HONEST, TableFilm, film_of
 from tests.system.page.playing import PHONE
+from tests.system.page.seen import expect
 from tests.system.page.served import ANSWER_S, ROOT, START_MS, Camera, by_command, free_port
 from tests.system.page.short_games import short_game
 from vision.frame import Image
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-expect = sync_api.expect
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"
 GAME = "diaballik"
 GREY = (200, 200, 200)
@@ -46,7 +46,7 @@ def phone(film: TableFilm) -> Iterator[Any]:
     """A phone's browser whose camera shows the film from its beginning whenever it is switched on."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
-    expect.set_options(timeout=ANSWER_S * 1000)
+    sync_api.expect.set_options(timeout=ANSWER_S * 1000)
     arguments = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={film.file}"]
     arguments += ["--no-sandbox"] * (os.geteuid() == 0)
     complaints: list[str] = []

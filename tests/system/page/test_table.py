@@ -22,9 +22,9 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.web.access import Role
 from tests.guard import GUARD_S
 from tests.system.page.playing import described, journal_of, standing
+from tests.system.page.seen import expect, expect_described, text_of
 from tests.system.page.served import page_of, pair, paired_page_of, served, session, take_back
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 OPTIONS: dict[str, dict[str, OptionValue]] = {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
 
 UNCLEAR = {"c1": {"gold block, star up": 0.1, "gold block, x up": 0.8, "gold block, hoops up": 0.1}}
@@ -92,7 +92,7 @@ def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any
     offered = typing.locator("#turns button").first
     before = offered.get_attribute("value")
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
-    expect(typing.locator("#board desc")).to_contain_text("a2 black piece")
+    expect_described(typing, "a2 black piece")
     expect(offered).not_to_have_attribute("value", before)
     game = running.game
     newest = running.snapshots.newest
@@ -132,7 +132,7 @@ def test_an_illegal_turn_is_shown_with_its_rule_remedy_and_pictures(diaballik: A
     # The server alone renders the same for a new visitor.
     newcomer = visit(address, java_script_enabled=False)
     expect(newcomer.locator("#verdict img")).to_have_count(4)
-    assert newcomer.locator("#next").inner_text() == page.locator("#next").inner_text()
+    assert text_of(newcomer.locator("#next")) == text_of(page.locator("#next"))
 
 
 def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visit: Any) -> None:
@@ -154,10 +154,10 @@ def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visi
 @pytest.mark.parametrize(
     ("answer", "kind", "look"),
     [
-        ("As drawn: gold block, star up", "unchanged", "gold block, star up"),
-        ("Gold block, hoops up", "accepted", "gold block, hoops up"),
-        ("Gold block, x up", "illegal", "gold block, star up"),
-        ("Nothing", "illegal", "gold block, star up"),
+        ("c1: gold block, star up", "unchanged", "gold block, star up"),
+        ("c1: gold block, hoops up", "accepted", "gold block, hoops up"),
+        ("c1: gold block, x up", "illegal", "gold block, star up"),
+        ("c1 is empty", "illegal", "gold block, star up"),
     ],
 )
 def test_each_answer_about_a_square_is_what_the_same_table_is_judged_with(
@@ -182,7 +182,7 @@ def test_each_answer_about_a_square_is_what_the_same_table_is_judged_with(
         assert newest.snapshot.verdict is not None
         assert newest.snapshot.verdict.kind.value == kind
         assert newest.snapshot.appearance["c1"] == look
-        expect(page.locator("#board desc")).to_contain_text(f"c1 {look}")
+        expect_described(page, f"c1 {look}")
         assert standing(running.game, journal_of(tmp_path, running.game).states[0]) == described(page)
         expect(other.locator("#verdict button.look")).not_to_have_count(4)
 
@@ -195,8 +195,8 @@ def test_of_two_phones_that_answer_the_same_question_the_first_counts(tmp_path: 
         running.end_turn()
         for page in pages:
             page.reload()
-        pages[0].get_by_role("button", name="Gold block, hoops up").click()
-        pages[1].get_by_role("button", name="As drawn: gold block, star up").click()
+        pages[0].get_by_role("button", name="c1: gold block, hoops up").click()
+        pages[1].get_by_role("button", name="c1: gold block, star up").click()
         expect(pages[1].locator("body")).to_contain_text("The table has changed meanwhile.")
         running.end_turn()
         newest = running.snapshots.newest
@@ -221,6 +221,7 @@ def test_squares_and_pieces_are_tapped_undone_and_corrected(diaballik: Any, visi
     expect(page.locator("#board .put")).to_have_count(3)
     for _ in range(2):
         undo.click()
+    page.get_by_text("2 changes").click()
     expect(changes).to_have_text(["a4: white piece", "a7: nothing"])
     send.click()
     expect(page.locator("#said")).not_to_be_empty()
@@ -240,8 +241,9 @@ def test_keys_alone_choose_a_square_and_a_piece(diaballik: Any, visit: Any) -> N
         page.keyboard.press(key)
     expect(page.locator("#chosen")).to_have_text("b6: tap what stands there.")
     page.keyboard.press("Space")
-    expect(page.locator("#changes li")).to_have_text(["b6: nothing"])
     expect(page.locator("#place-b6")).to_be_focused()
+    page.get_by_text("1 change").click()
+    expect(page.locator("#changes li")).to_have_text(["b6: nothing"])
 
 
 def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> None:

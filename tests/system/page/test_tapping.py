@@ -10,10 +10,9 @@ from engine.values import OptionValue, Roll
 from referee.commands.values import Command, EnterRoll, EnterTurn
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, tap
+from tests.system.page.seen import expect
 from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
-
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
 
 def step_of(text: str) -> Command:

@@ -17,9 +17,9 @@ from referee.journal.fold import after_step, read_step
 from referee.web.access import Role
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing, taps_of, two_players
+from tests.system.page.seen import expect, text_of
 from tests.system.page.served import Session, paired_page_of, session
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 NAMES = ("Anna", "Ben")
 MOST_RANDOM_STEPS = 40
 
@@ -151,17 +151,16 @@ class Table:
         told = self.compare()
         assert told.outcome is not None
         assert told.outcome == self.game.rules.outcome(self.state)
-        names = {
-            each.get_attribute("data-player"): each.locator("span").first.inner_text()
-            for each in self.phones[1].locator("#players [data-player]").all()
-        }
+        names = dict(zip(self.game.players, NAMES, strict=False))
         for winner in told.outcome.shared_by or filter(None, [told.outcome.winner]):
             expect(self.phones[1].locator("#next")).to_contain_text(names[winner])
         for phone in self.phones:
             expect(phone.locator("[data-deed=tap]")).to_be_hidden()
             if self.game.scores is not None:
-                shown = phone.locator("#players [data-part=score]").all_text_contents()
-                assert shown == [str(score) for score in self.game.scores(self.state).values()]
+                sums = phone.locator("#over .sums li").all()
+                shown = {text_of(each.locator("span")): text_of(each.locator("b")) for each in sums}
+                scores = self.game.scores(self.state)
+                assert shown == {names[player]: str(score) for player, score in scores.items()}
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from referee.commands.values import NewGame
 from referee.web.access import Role
 from tests.system.page.playing import tap
+from tests.system.page.seen import expect
 from tests.system.page.served import pair, paired_page_of, session
 
-expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 PHONE = {"width": 360, "height": 740}
 NOTES_BUZZES = "window.buzzed = 0; navigator.vibrate = () => { window.buzzed += 1; return true; };"
 

@@ -53,4 +53,5 @@ interface Table {
   deeds: string[];
   start: string;
   wrong: string[];
+  overruled: string;
 }
