@@ -163,7 +163,7 @@ def test_two_readings_of_which_one_is_certain_make_a_fault() -> None:
     shown = drawn(BLOCKADE, state, {"e1": "blue small 99.9%", "d5": "blue small"})
     verdict = JudgedGame(BLOCKADE, belief=(state,)).consider(shown, Trigger.RESTED).verdict
     assert verdict.kind is VerdictKind.ILLEGAL
-    assert "a blue small was moved from d5" in verdict.sentence
+    assert "a blue small was put on e1" in verdict.sentence
 
 
 def test_what_is_read_well_is_named_without_what_is_not() -> None:
