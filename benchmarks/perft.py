@@ -7,11 +7,15 @@ It counts the distinct results of each whole turn, as the game's page in docs/ga
 roll shows the same faces. The count is the last thing on the last line.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import argparse
 
 from engine import registry
 from engine.options import read_options

@@ -321,11 +321,13 @@ class Belief(Generic[StateT, TurnT]):
         """Return the places that looked different at the latest look, where a person's word counts instead."""
         if not self.states:
             return ()
-        believed, looked = context.game.table.appearance(self.states[0]), self.observations.looked
         settled = self.override.ignored | (self.override.confirmed & self.set_aside)
-        return context.in_order(
-            {place for place in settled if place in looked and not looked[place].agrees(believed[place])}
-        )
+        return tuple(place for place in self.contradicting(context, self.states[0]) if place in settled)
+
+    def contradicting(self, context: JudgeContext[StateT, TurnT], state: StateT) -> tuple[Place, ...]:
+        """Return the places that looked different from a state at the latest look, in the game's order."""
+        believed, looked = context.game.table.appearance(state), self.observations.looked
+        return context.in_order({place for place in looked if not looked[place].agrees(believed[place])})
 
     def with_places_confirmed(
         self, places: Iterable[Place], looks: Mapping[Place, LookName] | None = None
@@ -385,9 +387,6 @@ def override_belief(
         shown = shown_changes(before, seen, context.settings.unsure_log_odds)
         on_top = context.by_sheet(changes_between(looks, {**before, **dict(shown)}))
         taken_back |= {part for part in on_top if any(not part.isdisjoint(each) for each in taken_back)}
-    if not belief.states:
-        # Who sets the table up left nothing as it was.
-        places, unchanged = (*places, *unchanged), ()
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -420,8 +419,15 @@ def _known_dice(
     if seen is None:
         return None
     game, looked = context.game, seen.surest(before, context.settings.margin)
+    roll = None if game.dice is None else game.dice.roll_of(state)
+    names = () if roll is None else names_of(game, state)
     if game.dice_names is None:
         looked = looked.with_vanished(before)
-    roll = None if game.dice is None else game.dice.roll_of(state)
-    told = looked if roll is None else looked.with_typed_roll(roll, names_of(game, state))
-    return told.with_others(before.out_of_sight if game.dice_names is None else before)
+        told = looked if roll is None else looked.with_typed_roll(roll, names)
+        return told.with_others(before.out_of_sight)
+    # A die that is hidden lies where it lay if it showed what was rolled; else it was thrown, or still lies there.
+    up = {} if roll is None else dict(zip(names, roll.faces, strict=True))
+    lying = tuple(die for die in before.dice if up.get(die.name, die.best) == die.best)
+    gone = (*before.vanished, *(die for die in before.in_sight.dice if die not in lying))
+    told = looked.with_others(SeenDice(lying))
+    return replace(told if roll is None else told.with_typed_roll(roll, names), vanished=gone)

@@ -285,7 +285,6 @@ def belief_from(
             replace(belief, states=before.states),
             each[index].states,
             override.texts("places"),
-            unchanged=() if before.states else tuple(context.game.table.appearance(each[index].states[0])),
             undone=undone_states(before) if override.kind == EventKind.TAKE_BACK else (),
         )
     fault = folded.fault if folded.started or not set_up_seen else None

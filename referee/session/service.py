@@ -351,6 +351,9 @@ class Service(Generic[StateT, TurnT]):
             entries.apply_correction(self._game, after, command, self._options)
             self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
+        if not self.belief:
+            # Whoever says that the table is set up overrules what looks otherwise.
+            done = replace(done, places=self._belief.contradicting(self._context, done.states[0]), unchanged=())
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
