@@ -110,7 +110,7 @@ class Override:
     def applied_to(self, seen: PooledReading, looks: Sequence[LookName]) -> PooledReading:
         """Return a look at the table in which what was told is certain; ``looks`` are all of the game's."""
         told = [place for place in self.told if place in seen.places or self.told_over.get(place) == ""]
-        seen = replace(seen.without(self.ignored), settled=seen.settled | self.ignored)
+        seen = seen.without(self.ignored)
         return seen.assuming(self.told, told, looks) if told else seen
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
@@ -317,14 +317,18 @@ class Belief(Generic[StateT, TurnT]):
             override=replace(self.override, ignored_looks=ignored_looks),
         )
 
+    @property
+    def settled(self) -> frozenset[Place]:
+        """The places where a person's word counts, whatever the camera reads."""
+        return self.override.ignored | (self.override.confirmed & self.set_aside)
+
     def overruled(self, context: JudgeContext[StateT, TurnT]) -> tuple[Place, ...]:
         """Return the places that looked different at the latest look, where a person's word counts instead."""
         if not self.states:
             return ()
         believed, looked = context.game.table.appearance(self.states[0]), self.observations.looked
-        settled = self.override.ignored | (self.override.confirmed & self.set_aside)
         return context.in_order(
-            {place for place in settled if place in looked and not looked[place].agrees(believed[place])}
+            {place for place in self.settled if place in looked and not looked[place].agrees(believed[place])}
         )
 
     def with_places_confirmed(
