@@ -14,6 +14,7 @@ from common.durable import make_private, open_private
 from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
 from referee.errors import HallStoreError
+from referee.journal.database import LOG_FILES
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
@@ -218,7 +219,7 @@ class Database:
             # If that can't be done, SQLite says why. It makes the files beside it like this one.
             with suppress(OSError):
                 os.close(open_private(file, os.O_RDWR))
-        for ending in ("", "-wal", "-shm"):
+        for ending in ("", *LOG_FILES):
             make_private(file.with_name(f"{file.name}{ending}"))
         connection = sqlite3.connect(
             file, isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256

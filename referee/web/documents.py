@@ -17,7 +17,7 @@ from common.phrases import Phrase, as_sentence, capitalized, with_minus
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
 from engine.errors import EngineError
-from engine.values import EMPTY, Appearance, LookName, Outcome, OutcomeKind, Place, Player
+from engine.values import EMPTY, LookName, Outcome, OutcomeKind, Place, Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
@@ -119,8 +119,8 @@ class ClockDocument(Document):
     """The clock at the moment the document is sent; a screen counts on from there.
 
     ``remaining_s`` is the time left to each player who plays. The time of the ``running`` players runs down once their
-    ``delay_s`` is over. ``paused`` is the reason for a pause,
-    empty while the clock runs. ``fallen`` are the players whose flag has fallen. ``control`` describes the setting.
+    ``delay_s`` is over. ``paused`` is the reason for a pause, empty while the clock runs. ``fallen`` are the players
+    whose flag has fallen. ``control`` describes the setting.
     """
 
     mode: str
@@ -178,8 +178,8 @@ class TableDocument(Document):
     so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
     a person may do now. Before the set-up, ``start`` is the text of the position that is to be set up, and ``wrong``
     are the places that certainly look different; empty afterwards. ``start_anyway`` says on the page what starts the
-    game all the same. ``overruled`` says where the camera sees something
-    else than a person said; empty if nowhere. ``end`` is there once the game is over.
+    game all the same. ``overruled`` says where the camera sees something else than a person said; empty if nowhere.
+    ``end`` is there once the game is over.
     """
 
     version: int
@@ -650,16 +650,11 @@ def _believed(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, s
     return answer_as_believed(game, snapshot.states[0], verdict.places, say)
 
 
-def words_as_believed(looks: Appearance, say: Say) -> str:
-    """Return the words of an answer that these looks are there."""
-    return say(as_believed(looks))
-
-
 def answer_as_believed(game: Game[Any, Any], state: Any, places: Sequence[Place], say: Say) -> tuple[str, str]:
     """Return the answer that places are as in ``state``, whatever the camera sees, in words and drawn."""
     appearance = game.table.appearance(state)
     looks = {place: appearance[place] for place in places if place in appearance}
-    return words_as_believed(looks, say), draw_places(game, state, tuple(looks), say)
+    return say(as_believed(looks)), draw_places(game, state, tuple(looks), say)
 
 
 def _looks(
