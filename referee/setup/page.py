@@ -400,7 +400,7 @@ class SetUpPage:
         is_address = len(typed) == _ADDRESS_PARTS
         source = with_user(*typed) if is_address else given[-1].strip()
         if is_address and not ADDRESS_PATTERN.fullmatch(source):
-            expected = Phrase("This is no address. Type one such as http://192.168.1.7:8080/video.")
+            expected = Phrase("This is not an address. Type one such as http://192.168.1.7:8080/video.")
             self._shown.findings = (Finding.fault(step.title, expected),)
             return ()
         try:

@@ -314,7 +314,7 @@ def test_an_address_may_stand_in_a_file(address: str, tmp_path: Path) -> None:
         (b"", "no address of a camera"),
         (b"s3cret", "no address of a camera"),
         (b"file:///s3cret", "no address of a camera"),
-        (b"\xffs3cret", "it is no text"),
+        (b"\xffs3cret", "it is not text"),
         (b"http://" + b"s3cret" * 9999, "can't be read"),
     ],
 )
