@@ -32,13 +32,12 @@ from hall.web.support import (
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
 from referee.journal.events import EventKind
-from referee.judge.sentences import as_believed
 from referee.languages import sentences
 from referee.mqtt.topics import TableEvent, TableState
 from referee.naming import Names
 from referee.web.access import PageSession, Role, Viewers
 from referee.web.api import LOOK_AGAIN_S
-from referee.web.documents import ASKING, answer_as_believed
+from referee.web.documents import ASKING, answer_as_believed, words_as_believed
 from referee.web.drawing.small import draw_choices, draw_look
 from referee.web.fragments import picture_words
 from referee.web.guard import Guarded, form_fields
@@ -272,7 +271,7 @@ def _believed(state: TableState, language: str) -> tuple[str, str] | None:
         position = game.notation.parse_state(state.position or "")
     except EngineError:
         looks = {place: look for place, look in verdict.expected.items() if place in verdict.places}
-        return (say(as_believed(looks)), "") if looks else None
+        return (words_as_believed(looks, say), "") if looks else None
     return answer_as_believed(game, position, verdict.places, Names.of(game, names).telling(say))
 
 

@@ -17,7 +17,7 @@ from common.phrases import Phrase, as_sentence, capitalized, with_minus
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
 from engine.errors import EngineError
-from engine.values import EMPTY, LookName, Outcome, OutcomeKind, Place, Player
+from engine.values import EMPTY, Appearance, LookName, Outcome, OutcomeKind, Place, Player
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks import ClockFace
 from referee.journal.results import outcome_sentence
@@ -650,11 +650,16 @@ def _believed(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, s
     return answer_as_believed(game, snapshot.states[0], verdict.places, say)
 
 
+def words_as_believed(looks: Appearance, say: Say) -> str:
+    """Return the words of an answer that these looks are there; the hall, which knows no judge, has them from here."""
+    return say(as_believed(looks))
+
+
 def answer_as_believed(game: Game[Any, Any], state: Any, places: Sequence[Place], say: Say) -> tuple[str, str]:
     """Return the answer that places are as in ``state``, whatever the camera sees, in words and drawn."""
     appearance = game.table.appearance(state)
     looks = {place: appearance[place] for place in places if place in appearance}
-    return say(as_believed(looks)), draw_places(game, state, tuple(looks), say)
+    return words_as_believed(looks, say), draw_places(game, state, tuple(looks), say)
 
 
 def _looks(
