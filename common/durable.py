@@ -56,6 +56,11 @@ def open_private(path: Path, flags: int) -> int:
     return descriptor
 
 
+def touch_private(path: Path) -> None:
+    """Make a missing file, empty and private, for what will be written by its name; raises OSError."""
+    os.close(open_private(path, os.O_WRONLY))
+
+
 def make_private(path: Path) -> None:
     """Leave rights to a file or folder to its owner only, if it is there and this user's."""
     # Some file systems keep no rights.

@@ -4,7 +4,7 @@ PROGRAM = "./run"
 """What to type before a command's name. ``referee.cli.context`` replaces it with the command actually typed."""
 
 VARIABLE = "REFEREE_PROGRAM"
-"""The variable in which ``run`` passes on the command typed; after ``./run tools link`` it is ``referee``."""
+"""The variable in which ``run`` passes on the command typed; through a link, that is the link's name."""
 
 
 def program_version() -> str:

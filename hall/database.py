@@ -1,7 +1,6 @@
 """The hall's database: SQLite in a file, or PostgreSQL, by the same plain SQL."""
 
 import json
-import os
 import re
 import sqlite3
 import threading
@@ -10,10 +9,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from common.durable import make_private, open_private
+from common.durable import make_private, touch_private
 from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
 from referee.errors import HallStoreError
+from referee.journal.database import LOG_FILES
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
@@ -217,8 +217,8 @@ class Database:
         if not file.exists():
             # If that can't be done, SQLite says why. It makes the files beside it like this one.
             with suppress(OSError):
-                os.close(open_private(file, os.O_RDWR))
-        for ending in ("", "-wal", "-shm"):
+                touch_private(file)
+        for ending in ("", *LOG_FILES):
             make_private(file.with_name(f"{file.name}{ending}"))
         connection = sqlite3.connect(
             file, isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256

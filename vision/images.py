@@ -297,7 +297,7 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int, longest_px: int | 
     _check_size(size, name, most_pixels)
     if size[0] * size[1] > MOST_PIXELS_IN_SCANS and _has_several_scans(data):
         raise FrameError(
-            "{name} is a progressive JPEG of {width} x {height} pixels; {most_millions} million are the most of one; "
+            "{name} is a progressive JPEG of {width} x {height} pixels; at most {most_millions} million are allowed; "
             "save it as a plain JPEG",
             name,
             size[0],

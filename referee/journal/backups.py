@@ -12,7 +12,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Self
 
-from common.durable import make_private, open_private, sync_file, sync_folder
+from common.durable import make_private, sync_file, sync_folder, touch_private
 from common.phrases import Phrase
 from referee import errors
 from referee.journal import database
@@ -157,7 +157,7 @@ def replace(
     kept = None
     try:
         _remove(draft)
-        os.close(open_private(draft, os.O_WRONLY))
+        touch_private(draft)
         write(draft)
         with _copy_faults(target), closing(sqlite3.connect(draft)) as written:
             # Without a log file beside it, so that it can be moved as a single file.
@@ -227,7 +227,7 @@ def _give_second_name(journal: Path, kept: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.close(open_private(kept, os.O_WRONLY))
+        touch_private(kept)
         shutil.copyfile(journal, kept)
         sync_file(kept)
 

@@ -431,14 +431,14 @@ def _busy(journal: Path, holder: str) -> errors.JournalBusyError:
 def _check_own(journal: Path, file: Path) -> None:
     """Refuse a second writer in this process before a descriptor of the file is opened, and so closed again."""
     if _has_locked(os.getpid(), file):
-        raise _busy(journal, Phrase("process {getpid}", os.getpid()))
+        raise _busy(journal, Phrase("process {number}", os.getpid()))
 
 
 def _holder(file: Path) -> str:
     """Name the process that has locked a file, as far as this user may know."""
     processes = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
     found = next((process for process in processes if _has_locked(process, file)), None)
-    return Phrase("another process") if found is None else Phrase("process {getpid}", found)
+    return Phrase("another process") if found is None else Phrase("process {number}", found)
 
 
 def _has_locked(process: int, file: Path) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from common.durable import open_private, sync_file, sync_folder
+from common.durable import open_private, sync_file, sync_folder, touch_private
 from common.phrases import Phrase, either
 from referee.errors import JournalError, JournalFullError, JournalUnreadableError
 from referee.journal import database
@@ -271,7 +271,7 @@ def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
     try:
         for source, target in ((file, kept), (log_path(file), log_path(kept))):
             if source.exists():
-                os.close(open_private(target, os.O_WRONLY))
+                touch_private(target)
                 shutil.copyfile(source, target)
                 sync_file(target)
         sync_folder(kept.parent)

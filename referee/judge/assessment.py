@@ -48,7 +48,7 @@ class Assessment(Case[StateT, TurnT]):
         cls, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
     ) -> Assessment[StateT, TurnT]:
         """Assess a table with this belief."""
-        seen = replace(seen, settled=seen.settled | (belief.set_aside & belief.override.confirmed))
+        seen = replace(seen, settled=seen.settled | belief.settled)
         decision = decide_for_trigger(Case(context, belief.states, seen.without(belief.set_aside)), trigger)
         return cls(context, belief.states, seen, belief, trigger, decision)
 

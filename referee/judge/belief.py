@@ -110,7 +110,7 @@ class Override:
     def applied_to(self, seen: PooledReading, looks: Sequence[LookName]) -> PooledReading:
         """Return a look at the table in which what was told is certain; ``looks`` are all of the game's."""
         told = [place for place in self.told if place in seen.places or self.told_over.get(place) == ""]
-        seen = replace(seen.without(self.ignored), settled=seen.settled | self.ignored)
+        seen = seen.without(self.ignored)
         return seen.assuming(self.told, told, looks) if told else seen
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
@@ -317,12 +317,16 @@ class Belief(Generic[StateT, TurnT]):
             override=replace(self.override, ignored_looks=ignored_looks),
         )
 
+    @property
+    def settled(self) -> frozenset[Place]:
+        """The places where a person's word counts, whatever the camera reads."""
+        return self.override.ignored | (self.override.confirmed & self.set_aside)
+
     def overruled(self, context: JudgeContext[StateT, TurnT]) -> tuple[Place, ...]:
         """Return the places that looked different at the latest look, where a person's word counts instead."""
         if not self.states:
             return ()
-        settled = self.override.ignored | (self.override.confirmed & self.set_aside)
-        return tuple(place for place in self.contradicting(context, self.states[0]) if place in settled)
+        return tuple(place for place in self.contradicting(context, self.states[0]) if place in self.settled)
 
     def contradicting(self, context: JudgeContext[StateT, TurnT], state: StateT) -> tuple[Place, ...]:
         """Return the places that looked different from a state at the latest look, in the game's order."""

@@ -120,8 +120,8 @@ class PooledReading:
     ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
     ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
     ``dice`` are those on the table, ``None`` if dice are not read. ``covered`` are the hidden places that the camera
-    looks at, with what hides each. ``settled`` are those that the camera misreads, but a person said what they show.
-    ``hindrances`` are of all kinds that the newest picture has.
+    looks at, with what hides each. ``settled`` are those that the camera misreads, but whose look is known: a person
+    said it, or they were misread before. ``hindrances`` are the kinds that the newest picture has.
     """
 
     places: Mapping[str, PooledPlace]

@@ -396,10 +396,11 @@ class SetUpPage:
 
         That holds no password: it would stand in an address of this page.
         """
-        typed = given[1:]
-        source = with_user(*(each.strip() for each in typed)) if len(typed) == _ADDRESS_PARTS else given[-1].strip()
-        if len(typed) == _ADDRESS_PARTS and not ADDRESS_PATTERN.fullmatch(source):
-            expected = Phrase("This is no address. Type one such as http://192.168.1.7:8080/video.")
+        typed = [each.strip() for each in given[1:]]
+        is_address = len(typed) == _ADDRESS_PARTS
+        source = with_user(*typed) if is_address else given[-1].strip()
+        if is_address and not ADDRESS_PATTERN.fullmatch(source):
+            expected = Phrase("This is not an address. Type one such as http://192.168.1.7:8080/video.")
             self._shown.findings = (Finding.fault(step.title, expected),)
             return ()
         try:

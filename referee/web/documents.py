@@ -119,8 +119,8 @@ class ClockDocument(Document):
     """The clock at the moment the document is sent; a screen counts on from there.
 
     ``remaining_s`` is the time left to each player who plays. The time of the ``running`` players runs down once their
-    ``delay_s`` is over. ``paused`` is the reason for a pause,
-    empty while the clock runs. ``fallen`` are the players whose flag has fallen. ``control`` describes the setting.
+    ``delay_s`` is over. ``paused`` is the reason for a pause, empty while the clock runs. ``fallen`` are the players
+    whose flag has fallen. ``control`` describes the setting.
     """
 
     mode: str
@@ -178,8 +178,8 @@ class TableDocument(Document):
     so. ``awaits_turn`` means that ``next`` only says whose turn it is. ``asked`` waits for an answer. ``deeds`` is what
     a person may do now. Before the set-up, ``start`` is the text of the position that is to be set up, and ``wrong``
     are the places that certainly look different; empty afterwards. ``start_anyway`` says on the page what starts the
-    game all the same. ``overruled`` says where the camera sees something
-    else than a person said; empty if nowhere. ``end`` is there once the game is over.
+    game all the same. ``overruled`` says where the camera sees something else than a person said; empty if nowhere.
+    ``end`` is there once the game is over.
     """
 
     version: int
@@ -651,7 +651,7 @@ def _believed(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, s
 
 
 def words_as_believed(looks: Appearance, say: Say) -> str:
-    """Return the words of an answer that these looks are there."""
+    """Return the words of an answer that these looks are there; the hall, which knows no judge, has them from here."""
     return say(as_believed(looks))
 
 

@@ -269,7 +269,7 @@ class HttpFilm:
                 "camera {name} does not answer within {open_s} s", self._name, f"{self._open_s:g}"
             ) from error
         except (OSError, http.client.HTTPException) as error:
-            raise CameraError("camera {name} gives no answer that can be read", self._name) from error
+            raise CameraError("camera {name} sends an answer that can't be read", self._name) from error
         self._body = response
         return response.status, response.headers
 
@@ -294,7 +294,7 @@ class HttpFilm:
             ) from error
         except OSError as error:
             connection.close()
-            raise CameraError("camera {name} can't be asked by HTTPS ({reason})", self._name, str(error)) from error
+            raise CameraError("camera {name} can't be reached by HTTPS ({reason})", self._name, str(error)) from error
         shown = hashlib.sha256(encrypted.getpeercert(binary_form=True) or b"").hexdigest()
         if pin is not None and shown != pin["fingerprint"].replace(":", "").lower():
             encrypted.close()

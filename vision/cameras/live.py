@@ -145,9 +145,7 @@ class Capture(Protocol):
     """An opened capture device, from OpenCV or elsewhere."""
 
     def read(self) -> Shot | None:
-        """Wait for the next picture; ``None`` when the device was disconnected. Raises CameraError with the reason, if
-        that is known.
-        """
+        """Wait for the next picture; ``None`` when it went away. Raises CameraError where the reason is known."""
         ...
 
     def lock(self, locked: bool) -> None:

@@ -85,11 +85,11 @@ def with_address(spec: str) -> str:
     try:
         lines = read_text(Path(named["file"]), most_bytes=_MOST_ADDRESS_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or Phrase("it is no text")
+        reason = (isinstance(error, OSError) and error.strerror) or Phrase("it is not text")
         raise CameraError("the camera's address can't be read from {file} ({reason})", named["file"], reason) from error
     if not lines or not ADDRESS_PATTERN.fullmatch(lines[0].strip()):
         raise CameraError(
-            "the first line of {file} is no address of a camera; expected one such as http://192.168.1.7:8080/video",
+            "the first line of {file} is not a camera's address; expected one such as http://192.168.1.7:8080/video",
             named["file"],
         )
     return lines[0].strip()
@@ -122,7 +122,7 @@ def _split(address: str, name: str) -> SplitResult:
         split = urlsplit(address.strip())
         if split.hostname and split.port != 0:
             return split
-    raise CameraError("{name} is no address of a camera; expected one such as http://192.168.1.7:8080/video", name)
+    raise CameraError("{name} is not a camera's address; expected one such as http://192.168.1.7:8080/video", name)
 
 
 class RtspFilm:

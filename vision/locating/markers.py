@@ -161,6 +161,14 @@ class EffortSettings:
 
 _EFFORT_SETTINGS = EffortSettings()
 
+
+def _reduced(image: Image, most_pixels: int) -> tuple[Image, ...]:
+    """Return a picture without colours and, before it, a reduced one if it has more pixels than that."""
+    grey = as_grey(image)
+    small = reduced_to(grey, most_pixels)
+    return (grey,) if small is grey else (small, grey)
+
+
 _LEAST_OF_QUICK = 0.05
 """Minimum perimeter of a marker found by the quick method, in widths of the picture: in a sheet's smaller cells, no
 markers are looked for.
@@ -274,15 +282,13 @@ class MarkerDetector:
 
     def plain(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers in the picture as it is."""
-        grey = as_grey(image)
-        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
-        return self._find(self._plain, small, FoundBy.PLAIN, small, grey)
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._plain, pictures[0], FoundBy.PLAIN, pictures)
 
     def quick(self, image: Image) -> tuple[Marker, ...]:
         """Detect with one threshold window instead of three: most markers, in a third of the time of ``plain``."""
-        grey = as_grey(image)
-        small = reduced_to(grey, _EFFORT_SETTINGS.most_pixels)
-        return self._find(self._quick, small, FoundBy.PLAIN, small, grey)
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels)
+        return self._find(self._quick, pictures[0], FoundBy.PLAIN, pictures)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers at half size, refined at full size: large ones only, in a third of the time.
@@ -293,40 +299,34 @@ class MarkerDetector:
         if grey.shape[1] < _HALVED_FROM_PX:
             return ()
         half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._find(self._halved, half, FoundBy.PLAIN, grey)
+        return self._find(self._halved, half, FoundBy.PLAIN, (grey,))
 
     def thorough(self, image: Image) -> tuple[Marker, ...]:
         """Detect with more threshold windows and a looser outline: dim light, glare, strong perspective."""
-        small, grey = self._reduced(image)
-        return self._find(self._thorough, small, FoundBy.THOROUGH, small, grey)
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels_thorough)
+        return self._find(self._thorough, pictures[0], FoundBy.THOROUGH, pictures)
 
     def filling(self, patch: Image) -> tuple[Marker, ...]:
         """Detect a marker that fills a patch, like ``thorough`` but ignoring small specks."""
-        small, grey = self._reduced(patch)
-        return self._find(self._filling, small, FoundBy.EXPECTED, small, grey)
+        pictures = _reduced(patch, _EFFORT_SETTINGS.most_pixels_thorough)
+        return self._find(self._filling, pictures[0], FoundBy.EXPECTED, pictures)
 
     def equalised(self, image: Image) -> tuple[Marker, ...]:
         """Detect after local contrast equalisation: very dim or washed-out pictures."""
-        small, grey = self._reduced(image)
-        clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(small), dtype=np.uint8)
-        return self._find(self._thorough, clear, FoundBy.EQUALISED, small, grey)
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels_thorough)
+        clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(pictures[0]), dtype=np.uint8)
+        return self._find(self._thorough, clear, FoundBy.EQUALISED, pictures)
 
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
         """Detect after strong sharpening: out of focus or shaken pictures."""
-        small, grey = self._reduced(image)
-        return self._find(self._thorough, _sharpen(small, 3.0, 6.0), FoundBy.SHARPENED, small, grey)
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels_thorough)
+        return self._find(self._thorough, _sharpen(pictures[0], 3.0, 6.0), FoundBy.SHARPENED, pictures)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
         """Detect at twice the size, sharpened: small markers."""
-        small, grey = self._reduced(image)
-        twice = np.asarray(cv2.resize(small, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, small, grey)
-
-    @staticmethod
-    def _reduced(image: Image) -> tuple[Image, Image]:
-        """Return a picture, reduced if it is too large for a thorough search, and itself, both grey."""
-        grey = as_grey(image)
-        return reduced_to(grey, _EFFORT_SETTINGS.most_pixels_thorough), grey
+        pictures = _reduced(image, _EFFORT_SETTINGS.most_pixels_thorough)
+        twice = np.asarray(cv2.resize(pictures[0], None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, pictures)
 
     def outlined(
         self, image: Image, ids: Collection[int], quads: Sequence[FloatArray] | None = None
@@ -346,12 +346,12 @@ class MarkerDetector:
         return tuple(marker for _, marker in found.values())
 
     def _find(
-        self, detector: cv2.aruco.ArucoDetector, searched: Image, found_by: FoundBy, *measured_on: Image
+        self, detector: cv2.aruco.ArucoDetector, searched: Image, found_by: FoundBy, measured_on: Sequence[Image]
     ) -> tuple[Marker, ...]:
         """Search a picture, and measure what is found on others of the same, the largest last."""
         found = detect_markers(self._bounded(detector, searched), searched)
         quads, size = [quad for _, quad in found], searched.shape
-        for grey in measured_on if measured_on[0] is not measured_on[-1] else measured_on[:1]:
+        for grey in measured_on:
             scale = np.array([grey.shape[1] / size[1], grey.shape[0] / size[0]])
             # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
             quads = [(quad + 0.5) * scale - 0.5 for quad in quads]

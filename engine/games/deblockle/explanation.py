@@ -5,10 +5,9 @@ up, so the top symbol shows which way the block was rolled; either that roll or 
 faces are hidden several rolls are possible, and the one with the smallest violation is chosen.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, auto
-from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -580,13 +579,16 @@ def _breaches(
         found.append(_two_blocks(before, [*own_moves, *scored]))
     elif own_moves and (_move_key(own_moves[0]) not in playable[mover] or own_moves[0].landed_on):
         found += breaches_of_move(before, own_moves[0], facings.get(PLACES[own_moves[0].end], {}))
-    put_back_on = (change for change in (changes if found else others) if not isinstance(change, Added))
-    restored = set_of(map(_square_before, put_back_on))
+    put_back = (change for change in (changes if found else others) if not isinstance(change, Added))
+    restored = set_of(map(_square_before, put_back))
+
+    def told(these: Iterable[Change]) -> Iterator[Breach]:
+        for change in these:
+            yield from _other_breaches(before, change, playable, alone=len(changes) == 1)
+
+    makes_room = [change for change in others if isinstance(change, Added) and restored >> change.square & 1]
     # What wasn't there makes room before anything else is put back.
-    others.sort(key=lambda change: not (isinstance(change, Added) and restored >> change.square & 1))
-    told = [_other_breaches(before, change, playable, alone=len(changes) == 1) for change in others]
-    making_room = sum(isinstance(change, Added) and bool(restored >> change.square & 1) for change in others)
-    found = [*chain(*told[:making_room]), *found, *chain(*told[making_room:])]
+    found = [*told(makes_room), *found, *told(change for change in others if change not in makes_room)]
     in_the_way = [
         change.end
         for change in changes

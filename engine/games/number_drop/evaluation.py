@@ -379,7 +379,7 @@ def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
         return Phrase("brings one tile to the bottom, where later stars can't move it, though its penalty drops")
     if state.notches[slot]:
         return Phrase("moves one tile ahead of the others, so that it reaches the bottom before later stars move it")
-    return Phrase("all tiles have as far to go")
+    return Phrase("all tiles have equally far to go")
 
 
 _NOTCHES_A_TURN = 1.26

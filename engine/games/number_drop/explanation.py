@@ -639,7 +639,7 @@ def _breaches_of_letter_alone(state: NumberDropState, player: int, letter: str) 
     if state.crossed_off >> slot & 1 or state.slot == slot:
         sentence = either(
             state.slot == slot,
-            "The penalty of the letter {letter} drops already.",
+            "The penalty of the letter {letter} is already dropping.",
             "The letter {letter} is crossed off.",
             letter,
         )
@@ -741,7 +741,9 @@ def _breaches_round_untimely(who: str, loop: int, fresh: int) -> list[Breach]:
     """Return the breach of a loop round digits that have to be erased; none if it goes with them."""
     if loop == fresh:
         return []
-    sentence = Phrase("The loop of {who} goes round {fresh}, not to be written now.", who, listed(GRID.names_of(fresh)))
+    sentence = Phrase(
+        "The loop of {who} goes round {fresh}, which may not be written now.", who, listed(GRID.names_of(fresh))
+    )
     remedy = Phrase("Erase the loop from {who}'s sheet.", who)
     return [Breach("combination-of-digits", sentence, remedy, places_on(who, loop))]
 

@@ -223,7 +223,7 @@ def test_what_is_no_address_is_refused_and_its_password_forgotten(tmp_path: Path
     page = page_in(tmp_path, Progress(tmp_path, "deblockle"))
     for address in ("", "192.168.1.7", "file:///etc/passwd"):
         assert page.answer("camera", ["1", address, "me", "s3cret"]) == ()
-        assert "This is no address." in page.view().findings[0].message
+        assert "This is not an address." in page.view().findings[0].message
     assert list(tmp_path.iterdir()) == []
 
 

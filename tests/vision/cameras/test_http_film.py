@@ -256,7 +256,7 @@ def only_waits(connection: socket.socket, _: bytes) -> None:
         (endless, "sends a picture without an end: more than 16 MiB"),
         (slow, "does not answer within 0.5 s"),
         (only_waits, "does not answer within 0.5 s"),
-        (sends(b"HTTP/1.1 200 OK\r\n", again=b"X: " + bytes(1 << 16)), "gives no answer that can be read"),
+        (sends(b"HTTP/1.1 200 OK\r\n", again=b"X: " + bytes(1 << 16)), "sends an answer that can't be read"),
         (sends(answer_of("302 Found", "Location: http://127.0.0.2/")), "leads to another machine"),
         (sends(answer_of("302 Found", "Location: file:///etc/passwd")), "leads to another machine"),
         (sends(answer_of("302 Found", "Location: /again")), "sends no film (302)"),

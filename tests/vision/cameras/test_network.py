@@ -311,10 +311,10 @@ def test_an_address_may_stand_in_a_file(address: str, tmp_path: Path) -> None:
     ("content", "says"),
     [
         (None, "No such file"),
-        (b"", "no address of a camera"),
-        (b"s3cret", "no address of a camera"),
-        (b"file:///s3cret", "no address of a camera"),
-        (b"\xffs3cret", "it is no text"),
+        (b"", "not a camera's address"),
+        (b"s3cret", "not a camera's address"),
+        (b"file:///s3cret", "not a camera's address"),
+        (b"\xffs3cret", "it is not text"),
         (b"http://" + b"s3cret" * 9999, "can't be read"),
     ],
 )

@@ -576,7 +576,7 @@ STRUCK = f"penalty {EARNED.replace('p2=2......', f'p2={LETTERED}')} slot=A to=p1
         (f"roll {EARNED}", "b", "p1 hasn't filled both boxes of 4, so the letter B stays open."),
         (f"roll p1={LETTERED} p2=2...... {TILES}", "a", "p1 has circled the letter A already."),
         (f"roll {EARNED.replace('p2=2......', f'p2={LETTERED}')} crossed_off=A", "a", "The letter A is crossed off."),
-        (STRUCK, "a", "The penalty of the letter A drops already."),
+        (STRUCK, "a", "The penalty of the letter A is already dropping."),
         (f"roll {EARNED} p3=3...... players=3 gone=p1 first=p2", "a", "p1 has resigned, and the sheet is set aside."),
     ],
 )
@@ -640,7 +640,7 @@ def test_a_loop_round_digits_that_have_to_be_erased_goes_with_them_whatever_its_
     written = {f"p1.{square}1": f"digit {digit} circled" for square, digit in zip("abc", "123", strict=True)}
     untimely, round_three = GAME.table.explain(waiting, written)
     assert (untimely.rule, untimely.places) == ("not-your-turn", ("p1.b1", "p1.c1"))
-    assert round_three.sentence == "The loop of p1 goes round b1 and c1, not to be written now."
+    assert round_three.sentence == "The loop of p1 goes round b1 and c1, which may not be written now."
     assert round_three.places == ("p1.a1", "p1.b1", "p1.c1")
 
 
