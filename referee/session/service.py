@@ -533,7 +533,7 @@ class Service(Generic[StateT, TurnT]):
                 return []
             is_new = self._view.press_waits and not self._view.press_is_noted
             self._view.press_is_noted = self._view.press_waits
-            return self._publish_ruling(Ruling((noted(unclear) if is_new else unclear,)), asked=is_new)
+            return self._publish_ruling(Ruling((noted(unclear) if is_new and self.belief else unclear,)), asked=is_new)
         before, waiting, self._announced = self._log.folded.last_event, self._announced, {}
         for announced, request_id in waiting.items():
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):

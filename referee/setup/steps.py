@@ -256,7 +256,7 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
     if camera is None:
         raise NotLocatedError(cameras.why_unknown)
     pose = locate(frame.image, camera, layout).pose
-    picture = EnrolmentPicture(frame.image, camera, pose, position, "the set-up", layout.markers)
+    picture = EnrolmentPicture(frame.image, camera, pose, position, Phrase("the set-up"), layout.markers)
     looks = kind.enrol([picture], layout.board)
     learned.append(looks)
     return table_reader(cameras, layout, looks)

@@ -671,9 +671,10 @@ def _looks(
     if verdict.candidates:
         # Where turns are the question, only what is believed is none of them.
         return ()
-    believed, read = game.table.appearance(snapshot.states[0])[place], verdict.seen.get(place)
-    # Ink does not vanish, and what breaks a rule would break it again.
-    others = (read, *verdict.likely, *(() if game.has_sheets else (EMPTY,)))
+    appearance = game.table.appearance(snapshot.states[0])
+    believed, read = appearance[place], verdict.seen.get(place)
+    # Ink does not vanish, nor do stacks; and what breaks a rule would break it again.
+    others = (read, *verdict.likely, *((EMPTY,) if EMPTY in appearance.values() and not game.has_sheets else ()))
     refused = {believed, read if verdict.kind is VerdictKind.ILLEGAL else None}
     named = {look: look for look in game.looks}
     looks = [look for look in dict.fromkeys(others) if look in named and look not in refused]

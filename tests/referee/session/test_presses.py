@@ -99,3 +99,11 @@ def test_a_word_of_a_person_on_the_unclear_square_is_not_asked_for_again(table_s
     table.tell(Overrule(("a7",)))
     (named,) = table.show(without, 2, overrides=unclear)
     assert named.kind is VerdictKind.ILLEGAL
+
+
+def test_a_press_before_the_set_up_is_not_said_to_be_the_end_of_a_turn(table: Any, start: Any) -> None:
+    waiting = table()
+    waiting.service.start()
+    waiting.service.end_turn()
+    told = waiting.show(start, 6, hindrances=LOST)
+    assert [one.sentence for one in told] == ["table not located"]

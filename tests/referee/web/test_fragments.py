@@ -65,6 +65,7 @@ ASKED = [
     ("blokus-dice", "p1.a1", "red", ["Player 1's a1 is empty", "Player 1's a1: red"]),
     ("deblockle", "g4", "gold block, x up", ["g4 is empty", "g4: gold block, x up"]),
     ("deblockle", "c1", "empty", ["c1: gold block, star up", "c1 is empty"]),
+    ("blockade", "e1", "red small", ["e1: medium blue pyramid", "e1: small red pyramid"]),
 ]
 
 

@@ -128,7 +128,7 @@ def learn_colours(view: SurfaceView, _plain: DiscAppearance, start: Mapping[str,
         raise
 
 
-_SET_UP = "the set-up"
+_SET_UP = Phrase("the set-up")
 """Name of the picture from which ``learn_colours`` learns."""
 
 
