@@ -347,8 +347,9 @@ class Folded(Generic[StateT]):
 
         A roll typed by a person outranks the camera's and replaces it.
         """
-        is_current = self.newest == EventKind.ROLLED and not any(game.awaits_roll(state) for state in self.states)
-        if not is_current or not self.steps[-1].seen:
+        if any(game.awaits_roll(state) for state in self.states):
+            return ()
+        if not self.steps or self.steps[-1].kind != EventKind.ROLLED or not self.steps[-1].seen:
             return ()
         return self.steps[-2].states if len(self.steps) > 1 else self.start
 

@@ -422,6 +422,11 @@ class Service(Generic[StateT, TurnT]):
             case _:
                 return self._announcer.record_offer(said)
 
+    def _is_only_said(self, before: StateT, done: entries.AppliedEntry) -> bool:
+        """Return whether an entry leaves everything on the table as it was: dice and a press that waits still count."""
+        movers = (self._game.rules.players_to_move(state) for state in (before, done.states[0]))
+        return "announcement" in done.event.data and not done.places and done.outcome is None and len({*movers}) == 1
+
     def _judge_later(self, command: commands.Announced) -> str:
         self._announced[command] = self._log.request_id
         return Phrase("Noted. It is decided once the table is at rest.")
@@ -450,9 +455,12 @@ class Service(Generic[StateT, TurnT]):
             self._log.append(events.set_up_event(self._game, states, None, command.by), states=states)
         self._log.record_entry(done.event, done.states, done.outcome, self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
-        self._override(
-            done.states, feed.entered_signal(self._game, done.states[0], done.places, done.sentence), done.places
-        )
+        signal = feed.entered_signal(self._game, done.states[0], done.places, done.sentence)
+        if states and self._is_only_said(states[0], done):
+            self._belief = replace(self._belief, states=tuple(done.states), states_ignoring_sides=tuple(done.states))
+            self._show_override(signal)
+        else:
+            self._override(done.states, signal, done.places)
         return sentence if self._has_camera or done.outcome is None else feed.with_outcome(sentence, done.outcome)
 
     @apply.register
@@ -540,6 +548,8 @@ class Service(Generic[StateT, TurnT]):
                 self.enter(announced)
         if self._log.folded.last_event != before or ends_turn:
             return []
+        if self._view.was_press_followed():
+            self._drop_press()
         trigger = self._view.trigger(set_up=bool(self.belief))
         if trigger is not None:
             verdicts = self._decide(stable, trigger)
@@ -565,7 +575,7 @@ class Service(Generic[StateT, TurnT]):
         return verdicts
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
-        is_new = not self._view.press_is_noted
+        is_new, is_pressed = not self._view.press_is_noted, self._view.press_waits
         self._view.judged(stable, trigger)
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
@@ -582,7 +592,7 @@ class Service(Generic[StateT, TurnT]):
             )
         complete_s = self._time.complete_s(ruling.steps, stable, trigger)
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
-        if trigger is Trigger.DECLARED and self._view.keeps_press(self._belief, stable, ruling):
+        if is_pressed and self._view.keeps_press(self._belief, stable, ruling):
             ruling = replace(ruling, verdicts=tuple(map(noted, ruling.verdicts)))
         return self._publish_ruling(ruling, asked=trigger is Trigger.DECLARED and is_new, complete_s=complete_s)
 
@@ -627,11 +637,17 @@ class Service(Generic[StateT, TurnT]):
         A press or announcement that waits was about what was believed before, so it is dropped.
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
-        self._view.forget_press()
+        self._drop_press()
         if self._announced:
             self._announcer.say(Phrase("What was announced before no longer counts, since the game went on meanwhile."))
         self._announced = {}
         self._show_override(signal)
+
+    def _drop_press(self) -> None:
+        """Forget a press that waits, and say so to those who were told that it is noted."""
+        if self._view.press_is_noted:
+            self._announcer.say(Phrase("The end of the turn that was noted no longer counts. Please press again."))
+        self._view.forget_press()
 
     def _show_override(self, signal: Signal) -> None:
         """Show the result of a person's entry, and judge the table again."""

@@ -57,6 +57,8 @@ class TableView(Generic[StateT, TurnT]):
         """Whether somebody ended the turn: the table is judged once it is at rest and all that matters is seen."""
         self.press_is_noted = False
         """Whether people were told that this press waits."""
+        self._looks_when_noted: Mapping[Place, LookName] = {}
+        """What was surely in sight then."""
         self.unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         """How long the table could not be judged."""
         self.question = OpenQuestion(settings.stability.sure_probability)
@@ -240,7 +242,20 @@ class TableView(Generic[StateT, TurnT]):
         is_unread = self.question.is_about_unread(verdict, stable) and belief.conversation.asked_about is None
         is_kept = bool(belief.states) and not ruling.steps and (verdict.kind is VerdictKind.CANNOT_SEE or is_unread)
         self.press_waits = self.press_is_noted = is_kept
+        self._looks_when_noted = self._sure_looks(stable) if is_kept else {}
         return is_kept
+
+    def was_press_followed(self) -> bool:
+        """Return whether something that was in sight when a press was noted has moved since: it ended no such turn."""
+        if not self.press_is_noted or self.stable is None:
+            return False
+        now = self._sure_looks(self.stable)
+        return any(now.get(place, look) != look for place, look in self._looks_when_noted.items())
+
+    def _sure_looks(self, view: StableView) -> dict[Place, LookName]:
+        sure = self._settings.stability.sure_probability
+        best = {place: one.best for place, one in view.readings[-1].places.items() if one.hidden_by is None}
+        return {place: look for place, (look, probability) in best.items() if probability >= sure}
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""

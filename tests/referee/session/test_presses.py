@@ -1,12 +1,15 @@
 """A press that ends a turn while something is in the way: it is noted, and counts once the table can be judged."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from hardware.pin_map import ButtonRole
-from referee.commands.values import NewGame, Overrule, Press, TakeBack
+from referee.commands.values import Correct, NewGame, Overrule, Press, TakeBack
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import TurnEnd
-from tests.referee.service_table import Table, kinds_of
+from tests.referee.service_table import FPS, Table, kinds_of
 from vision.reading import Hindrance, HindranceKind
 
 HIDDEN = "I can't see what happened on {place}. Please clear the view."
@@ -107,3 +110,38 @@ def test_a_press_before_the_set_up_is_not_said_to_be_the_end_of_a_turn(table: An
     waiting.service.end_turn()
     told = waiting.show(start, 6, hindrances=LOST)
     assert [one.sentence for one in told] == ["table not located"]
+
+
+@pytest.mark.parametrize("turn_end", [TurnEnd.BUTTON, TurnEnd.TOUCH])
+def test_a_press_after_a_turn_was_accepted_ends_none_that_is_tried_later(table_set_up: Any, turn_end: TurnEnd) -> None:
+    table = table_set_up(turn_end=turn_end)
+    _, first = table.play(start="e1", end="f1")
+    table.show(first, 2, hidden=["c7"])
+    assert kinds_of(table.service.end_turn()) == [VerdictKind.ACCEPTED]
+    (again,) = table.service.end_turn()
+    assert again.sentence == NOTED + HIDDEN.format(place="c7")
+    _, tried = table.play(start="c5", end="b5")
+    table.hand(first, 1)
+    assert VerdictKind.ACCEPTED not in kinds_of(table.show(tried, 4, hidden=["c7"]) + table.show(tried, 4))
+    assert "The end of the turn that was noted no longer counts. Please press again." in table.said
+    assert kinds_of(table.service.end_turn()) == [VerdictKind.ACCEPTED]
+
+
+def test_a_photo_on_which_something_is_hidden_notes_no_press(table_set_up: Any) -> None:
+    table = table_set_up(turn_end=TurnEnd.BUTTON)
+    start = table.game.table.appearance(table.service.belief[0])
+    reading = table.make_reading(start, hidden=["c7"])
+    for _ in range(round(FPS)):
+        frame = replace(table.frame(), is_still=True)
+        table.reader.following = replace(reading, sequence=frame.sequence, time_s=frame.time_s)
+        table.service.step(frame)
+    assert table.service.shown is not None
+    _, tried = table.play(start="c1", end="b1")
+    assert VerdictKind.ACCEPTED not in kinds_of(table.show(tried, 4, hidden=["c7"]))
+
+
+def test_a_noted_press_that_a_person_s_word_overtakes_is_said_to_be_forgotten(table_set_up: Any) -> None:
+    table = table_set_up(turn_end=TurnEnd.BUTTON)
+    _, end, _ = pressed_over(table)
+    table.tell(Correct("Ann", looks={end: "empty"}))
+    assert "The end of the turn that was noted no longer counts. Please press again." in table.said
