@@ -181,6 +181,18 @@ def test_of_a_field_of_a_tables_own_markers_few_are_fitted(work: list[str]) -> N
     assert 0 < longest_run(work, "start") <= 2 * (4 * most + 6 * most**2)
 
 
+def test_another_sheet_in_a_picture_that_was_searched_is_fitted_in_steps_too(work: list[str]) -> None:
+    size = (1280, 720)
+    picture = SharedPicture(seen("its own markers, 36 px", size), pause=lambda: work.append("pause"))
+    for method in (MarkerDetector.halved, MarkerDetector.quick, MarkerDetector.plain):
+        picture.find(FINDER, method)
+    work.clear()
+    for _ in range(2):
+        with contextlib.suppress(NotLocatedError):
+            locate(picture.image, camera_with_share(PRIORS.focal, size), LAYOUT, markers=picture, thorough=False)
+    assert work.count("start") > 2 * longest_run(work, "start") > 0
+
+
 def test_a_table_is_found_beside_a_field_of_smaller_copies_of_its_markers() -> None:
     camera, at = camera_with_share(PRIORS.focal, SIZE), looking_at(620.0, 20.0)
     image = seen("its own markers, 16 px")
