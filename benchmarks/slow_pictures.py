@@ -2,11 +2,11 @@
 
 Run: python benchmarks/slow_pictures.py [FOLDER ...] [--of diaballik] [--lines] [--size 1280x720] [--most N]
 
-Pictures of noise, carpet, foliage, text and squares, and those of the folders, are read by a reader that has seen none
-before: as a film's frame, as its next frame, and as a photo, each with and without a known lens. Commands are carried
-out before and after a picture, and between the steps of a long search in it. So the longest stay is the longest time
-between two of these, and the whole is the time until the picture was read. Times are processor times of one thread.
-Exit code 1 if a stay is over 0.5 s.
+Pictures of noise, carpet, foliage, text, squares and a table's own markers, and those of the folders, are read by a
+reader that has seen none before: as a film's frame, as its next frame, and as a photo, each with and without a known
+lens. Commands are carried out before and after a picture, and between the steps of a long search in it. So the longest
+stay is the longest time between two of these, and the whole is the time until the picture was read. Times are processor
+times of one thread. Exit code 1 if a stay is over 0.5 s.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 
 import click
 import cv2
@@ -36,8 +37,9 @@ from referee.settings.table_layout import layout_for_camera, with_rules
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 from vision.images import IMAGE_SUFFIXES, decode_photo
-from vision.layout.table import TableLayout
+from vision.layout.table import TableLayout, default_layout
 from vision.learned_cameras import LearnedCameras
+from vision.locating.markers import MarkerDetector
 from vision.motion.changes import Attention
 from vision.readers.registry import table_reader
 from vision.self_calibration import PRIORS, camera_with_share
@@ -47,6 +49,8 @@ LONGEST_PX = 1920
 """Longer side, in pixels, to which pictures of folders are reduced, as photos of a phone are."""
 MOST_PIXELS = 100_000_000
 WORST = 5
+OWN = default_layout("diaballik").markers
+"""A table's markers: every game's have these ids."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,18 @@ def chessboard(_: np.random.Generator, width: int, height: int, side_px: int) ->
     return np.repeat(((rows + columns) % 2 * 200 + 30).astype(np.uint8)[..., None], 3, axis=2)
 
 
+def own_markers(_: np.random.Generator, width: int, height: int, side_px: int) -> Image:
+    """Return rows of a table's own markers, each many times."""
+    image = np.full((height, width, 3), 235, np.uint8)
+    finder = MarkerDetector(OWN.dictionary)
+    patterns = cycle([finder.pattern(marker_id) for marker_id in sorted(OWN.centres_mm)])
+    for top in range(2, height - side_px, side_px * 3 // 2):
+        for left in range(2, width - side_px, side_px * 3 // 2):
+            square = cv2.resize(next(patterns), (side_px, side_px), interpolation=cv2.INTER_NEAREST)
+            image[top : top + side_px, left : left + side_px] = square[..., None]
+    return image
+
+
 def codes(rng: np.random.Generator, width: int, height: int, side_px: int) -> Image:
     """Return rows of squares that look like markers, and are none of a table's."""
     image = np.full((height, width, 3), 235, np.uint8)
@@ -126,6 +142,7 @@ TEXTURES: Mapping[str, Callable[[np.random.Generator, int, int], Image]] = {
     "black squares": squares,
     **{f"chessboard, {px} px": partial(chessboard, side_px=px) for px in (8, 20)},
     **{f"like markers, {px} px": partial(codes, side_px=px) for px in (12, 24, 48)},
+    **{f"its own markers, {px} px": partial(own_markers, side_px=px) for px in (16, 36)},
 }
 
 

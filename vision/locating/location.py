@@ -163,6 +163,10 @@ class LocationSettings:
     """Number of agreeing markers that are found fast and from which the others are only searched for where they must
     be. Lower: faster, and a marker that lies elsewhere is noticed less.
     """
+    most_of_an_id: int = 3
+    """Number of markers of one id that are considered; of more, the largest: a table has each id once, and other sets
+    of markers lie beside it or are reflected. Higher: slower, with the cube of it.
+    """
     few_markers: int = 2
     """Maximum number of contradicting markers between which the board's lines decide."""
     as_clear: float = 0.9
@@ -248,9 +252,9 @@ def search_table(
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
     for step in _detection_steps(seen_by, patterns, layout, fits, thorough):
-        fresh = tuple(marker for marker in step.markers if marker.marker_id in wanted and not _is_known(marker, found))
+        fresh = tuple(marker for marker in _largest(step.markers, wanted) if not _is_known(marker, found))
         if fresh:
-            found += fresh
+            found = _largest(found + fresh, wanted)
             fits[:] = fit_poses(camera, layout.markers, found)
         if fits and (fits[0].ids == wanted or (step.where_expected and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
@@ -374,6 +378,17 @@ def check_size(image: Image, camera: CameraModel) -> None:
             camera.size[0],
             camera.size[1],
         )
+
+
+def _largest(markers: Sequence[Marker], wanted: Collection[int]) -> tuple[Marker, ...]:
+    """Return the markers with wanted ids; of too many with one id, the largest."""
+    by_size = sorted(markers, key=lambda marker: -marker.side_px)
+    kept = [
+        one
+        for marker_id in wanted
+        for one in [marker for marker in by_size if marker.marker_id == marker_id][: _SETTINGS.most_of_an_id]
+    ]
+    return tuple(marker for marker in markers if marker in kept)
 
 
 def _is_known(marker: Marker, markers: Sequence[Marker]) -> bool:

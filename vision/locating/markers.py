@@ -418,9 +418,9 @@ class SharedPicture:
 
     def find(self, finder: MarkerDetector, method: Method) -> tuple[Marker, ...]:
         """Return what a method of the finder, such as ``MarkerDetector.quick``, finds."""
+        self.pause()
         key = (method, finder.dictionary)
         if key not in self._found:
-            self.pause()
             self._found[key] = method(finder, self.grey)
         return self._found[key]
 

@@ -1,5 +1,6 @@
 """How much is done for one picture, whatever it shows: counted in quads, pixels and searches, not in time."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,15 @@ import pytest
 
 from benchmarks.slow_pictures import TEXTURES
 from referee.settings.table_layout import layout_for_camera
+from simulator.scene.scene import looking_at
 from vision import self_calibration
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
+from vision.geometry import project
 from vision.layout.table import default_layout
 from vision.learned_cameras import LearnedCameras
-from vision.locating import lattice, markers
-from vision.locating.location import locate
+from vision.locating import lattice, markers, pose
+from vision.locating.location import LocationSettings, locate
 from vision.locating.markers import MarkerDetector, SharedPicture
 from vision.locating.quads import dark_quads
 from vision.motion.changes import Attention
@@ -128,7 +131,19 @@ def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(self_calibration, "_SLOW", tuple(noted("search", method) for method in self_calibration._SLOW))
     monkeypatch.setattr(lattice, "candidate_rotations", noted("search", lattice.candidate_rotations))
     monkeypatch.setattr(lattice, "_candidates_at_rotation", noted("rotation", lattice._candidates_at_rotation))
+    monkeypatch.setattr(pose, "poses_from", noted("start", pose.poses_from))
     return done
+
+
+def paste(image: Image, pattern: Image, corners_px: np.ndarray) -> None:
+    """Show a pattern between four corners."""
+    large = np.kron(pattern, np.ones((10, 10), np.uint8))
+    side = large.shape[0] - 0.5
+    square = np.array([[-0.5, -0.5], [side, -0.5], [side, side], [-0.5, side]], np.float32)
+    to_picture = cv2.getPerspectiveTransform(square, corners_px.astype(np.float32))
+    size = (image.shape[1], image.shape[0])
+    covered = cv2.warpPerspective(np.full_like(large, 255), to_picture, size) > 127
+    image[covered] = cv2.warpPerspective(large, to_picture, size)[covered, None]
 
 
 def longest_run(work: list[str], name: str) -> int:
@@ -154,6 +169,41 @@ def test_a_photo_is_searched_in_steps(lines: bool, is_known: bool, work: list[st
     assert longest_run(work, "search") == 1
     # each rotation of a board without markers is tried along and across
     assert longest_run(work, "rotation") <= 2 * lattice.LatticeSettings().rotations_a_step
+
+
+def test_of_a_field_of_a_tables_own_markers_few_are_fitted(work: list[str]) -> None:
+    size, most = (480, 270), LocationSettings().most_of_an_id
+    picture = SharedPicture(seen("its own markers, 36 px", size), pause=lambda: work.append("pause"))
+    assert len(picture.find(FINDER, MarkerDetector.plain)) > 30
+    with contextlib.suppress(NotLocatedError):
+        locate(picture.image, camera_with_share(PRIORS.focal, size), LAYOUT, markers=picture)
+    # after a search, and once more with those found where markers must be, by each and by pairs with different ids
+    assert 0 < longest_run(work, "start") <= 2 * (4 * most + 6 * most**2)
+
+
+def test_another_sheet_in_a_picture_that_was_searched_is_fitted_in_steps_too(work: list[str]) -> None:
+    size = (1280, 720)
+    picture = SharedPicture(seen("its own markers, 36 px", size), pause=lambda: work.append("pause"))
+    for method in (MarkerDetector.halved, MarkerDetector.quick, MarkerDetector.plain):
+        picture.find(FINDER, method)
+    work.clear()
+    for _ in range(2):
+        with contextlib.suppress(NotLocatedError):
+            locate(picture.image, camera_with_share(PRIORS.focal, size), LAYOUT, markers=picture, thorough=False)
+    assert work.count("start") > 2 * longest_run(work, "start") > 0
+
+
+def test_a_table_is_found_beside_a_field_of_smaller_copies_of_its_markers() -> None:
+    camera, at = camera_with_share(PRIORS.focal, SIZE), looking_at(620.0, 20.0)
+    image = seen("its own markers, 16 px")
+    for marker_id in LAYOUT.markers.centres_mm:
+        corners = project(camera, at, LAYOUT.markers.corners_mm(marker_id))
+        for scale, shown in ((1.5, np.full((6, 6), 255, np.uint8)), (1.0, FINDER.pattern(marker_id))):
+            grown = (corners - corners.mean(axis=0)) * scale + corners.mean(axis=0)
+            paste(image, shown, grown)
+    found = locate(image, camera, LAYOUT, markers=SharedPicture(image))
+    assert found.ids_used == (0, 1, 2, 3)
+    assert found.pose.camera_position_mm == pytest.approx(at.camera_position_mm, abs=3.0)
 
 
 def test_the_slow_methods_take_turns_in_a_film(work: list[str]) -> None:
