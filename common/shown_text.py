@@ -103,17 +103,24 @@ def guard_output() -> None:
     """Let only what may be shown through this process's standard output and standard error.
 
     What libraries in C write to descriptor 2 by themselves, past Python, may quote a picture or a film: it is dropped.
-    Ours goes to a copy of the descriptor, which a child process gets from ``error_descriptor``.
+    Ours goes to a copy of the descriptor, which a child process gets from ``error_descriptor``. A standard stream that
+    is closed leads nowhere.
     """
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
         is_unicode = sys.stdout.encoding.lower().startswith("utf")
         sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
     if sys.stderr is sys.__stderr__:
         _keep_libraries_from_errors()
-    sys.stdout = ShownStream(sys.stdout)
-    if sys.stderr is not None:
-        sys.stderr = ShownStream(sys.stderr)
+    sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed, so that no other file takes their descriptors; Python has ``None``."""
+    for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_WRONLY), ("stderr", "w", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, errors="replace"))
 
 
 def _keep_libraries_from_errors() -> None:

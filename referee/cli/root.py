@@ -155,6 +155,10 @@ def run() -> None:
     """Run the program with this process's arguments and exit with its code."""
     # The matrices are small, so the threads of OpenBLAS would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # OpenCV and FFmpeg would write their own words to descriptor 1, among ours.
+    os.environ["OPENCV_LOG_LEVEL"] = "SILENT"
+    for name in ("OPENCV_FFMPEG_DEBUG", "OPENCV_FFMPEG_LOGLEVEL"):
+        os.environ.pop(name, None)
     if COMPLETE_VARIABLE not in os.environ:
         # The shell gets its completions, which are names of ours, as bytes.
         guard_output()

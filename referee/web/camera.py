@@ -54,6 +54,8 @@ _ASKED_S = 10.0
 _JUDGED_S = 20.0
 """How long, in seconds, a photo's judgement is waited for."""
 _MOST_AGE_DIGITS = 6
+_STOPPED = 423
+"""The status by which the page of the phone knows that the owner stopped it."""
 Corners = tuple[tuple[int, int], ...]
 
 
@@ -93,14 +95,20 @@ class _Phone:
 
 
 class Desk:
-    """Which phone films, and which one asks to. ``clock`` returns monotonic seconds."""
+    """Which phone sends pictures, films or photos, and which one asks to film. ``clock`` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
+        self._sent: _Phone | None = None
         self._films: _Phone | None = None
         self._asks: _Phone | None = None
         self._stopped: set[str] = set()
         self._barred: set[str] = set()
+
+    @property
+    def camera(self) -> _Phone | None:
+        """The phone that sent the last picture, and that the owner may stop; ``None`` once it is stopped."""
+        return self._sent
 
     @property
     def filming(self) -> str | None:
@@ -113,29 +121,37 @@ class Desk:
         return None if self._asks is None or self._is_gone(self._asks, _ASKED_S) else self._asks.name
 
     def is_stopped(self, session: PageSession) -> bool:
-        """Whether the owner has stopped this phone, or it handed over, and nobody has begun to film with it since."""
-        return session.id in self._stopped
+        """Whether this phone may not film: the owner stopped it, or its film ended, and nobody began again with it."""
+        return session.id in self._stopped or self.is_barred(session)
 
     def begin(self, session: PageSession) -> None:
-        """Note that somebody pressed the phone's button to film."""
+        """Note that somebody pressed the phone's button to film, or to take photos after the owner stopped it."""
         self._stopped.discard(session.id)
         self._barred.discard(session.id)
 
     def is_barred(self, session: PageSession) -> bool:
-        """Whether the owner has stopped this phone, and nobody has begun to film with it since."""
+        """Whether the owner has stopped this phone, and nobody has begun again with it."""
         return session.id in self._barred
 
-    def bar(self) -> None:
-        """Let nobody film; whoever did may send no photos either until somebody begins with that phone."""
-        if self._films is not None:
-            self._barred.add(self._films.id)
-        self.end()
+    def bar(self, device: str) -> bool:
+        """Take nothing from a phone until somebody begins again with it; returns whether it was the camera."""
+        self._barred.add(device)
+        if self._films is not None and self._films.id == device:
+            self.end()
+        if self._sent is None or self._sent.id != device:
+            return False
+        self._sent = None
+        return True
+
+    def note_photo(self, session: PageSession) -> None:
+        """Note that a phone sent a photo."""
+        self._sent = _Phone(session.id, session.name, self._clock())
 
     def take(self, session: PageSession) -> bool:
         """Return whether a phone may film now; while another one does, it asks."""
         now = _Phone(session.id, session.name, self._clock())
         if self.filming is None or (self._films is not None and self._films.id == session.id):
-            self._films = now
+            self._films = self._sent = now
             if self._asks is not None and self._asks.id == session.id:
                 self._asks = None
             return True
@@ -151,7 +167,8 @@ class Desk:
         """Let the phone that asks film, if this session is the one that films, or the owner's."""
         if self._may_decide(session) and self.asking is not None:
             self.end()
-            self._films, self._asks = self._asks, None
+            self._films = self._sent = self._asks
+            self._asks = None
 
     def leave(self, session: PageSession) -> bool:
         """Note that a phone no longer films or asks to; returns whether it was the one that films."""
@@ -210,6 +227,7 @@ class CameraPage:
             return film
         return (
             *film,
+            Guarded("/camera", self._go_on, Role.NOBODY, methods=["POST"], films=True),
             Guarded("/photo", self._photo, Role.NOBODY, methods=["POST"], films=True),
             Guarded("/owner/camera", self._decide, Role.OWN, methods=["POST"]),
         )
@@ -218,12 +236,18 @@ class CameraPage:
         opened = getattr(request.app.state, "opened", None)
         words = {
             **self._words,
+            "stopped": self.desk.is_barred(request.state.session),
             "encrypted": "" if opened is None else opened.encrypted,
             "fingerprint": "" if opened is None else opened.fingerprint[: len("d4:4c:11:22")],
         }
         response = page(request, "camera", words)
         response.headers[PERMISSIONS] = HEADERS[PERMISSIONS].replace("camera=()", "camera=(self)")
         return response
+
+    async def _go_on(self, request: Request) -> Response:
+        """Take photos of a phone that the owner stopped, since somebody pressed the button for that on it."""
+        self.desk.begin(request.state.session)
+        return RedirectResponse("/camera", 303)
 
     async def _frame(self, request: Request) -> Response:
         """Take a picture of the film; ``do`` begins it, stops it, or lets the phone that asks film instead."""
@@ -284,7 +308,7 @@ class CameraPage:
         _, files = await form_with_files(request)
         # After the upload, which may have taken long.
         if self.desk.is_barred(session):
-            raise HTTPException(409, Phrase("The owner has stopped this camera. Press Start filming to go on."))
+            raise HTTPException(_STOPPED, Phrase("The photo was not looked at: the owner has stopped this camera."))
         if self.desk.blocks(session):
             raise HTTPException(409, self._filming_words)
         try:
@@ -295,6 +319,7 @@ class CameraPage:
             raise HTTPException(422, as_sentence(str(error))) from error
         except CameraError as error:
             raise HTTPException(409, as_sentence(str(error))) from error
+        self.desk.note_photo(session)
         try:
             async with asyncio.timeout(_JUDGED_S):
                 return await asyncio.wrap_future(judged)
@@ -305,10 +330,14 @@ class CameraPage:
     async def _decide(self, request: Request) -> Response:
         """Let the owner stop the camera, or give it to the phone that asks."""
         session: PageSession = request.state.session
-        match (await form_fields(request)).get("do", [""])[-1]:
+        fields = await form_fields(request)
+        camera = self.desk.camera
+        match fields.get("do", [""])[-1]:
             case "stop":
-                self.desk.bar()
-                self._phone.camera.stop()
+                # The one that the page named; another phone may have sent a photo since.
+                device = fields.get("device", [camera.id if camera else ""])[-1]
+                if self.desk.bar(device):
+                    self._phone.camera.stop()
             case "hand over":
                 self.desk.hand_over(session)
         return RedirectResponse("/owner", 303)

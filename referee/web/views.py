@@ -325,16 +325,32 @@ def _codes_to_show(policy: AccessPolicy, request: Request) -> dict[str, dict[str
     return shown
 
 
+class CameraDevice(Protocol):
+    """A device that sends pictures."""
+
+    @property
+    def id(self) -> str:
+        """Its identifier."""
+
+    @property
+    def name(self) -> str:
+        """Its name, perhaps empty."""
+
+
 class CameraDesk(Protocol):
-    """Which phone is the camera, and which one asks to be; their names, ``None`` if there is none."""
+    """Which phone is the camera, and which one asks to be; ``None`` if there is none."""
+
+    @property
+    def camera(self) -> CameraDevice | None:
+        """The phone that sent the last picture."""
 
     @property
     def filming(self) -> str | None:
-        """The phone that is the camera."""
+        """The name of the phone that films."""
 
     @property
     def asking(self) -> str | None:
-        """The phone that asks to be it."""
+        """The name of the phone that asks to film."""
 
 
 class OwnerPages:

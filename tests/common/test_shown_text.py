@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _PROGRAM = """
 import os, subprocess, sys, threading
 from common.shown_text import error_descriptor, guard_output
@@ -15,6 +17,17 @@ other.start()
 other.join()
 print("a result")
 raise ValueError("ends \\x9b2J")
+"""
+
+_PRINTING = """
+import os, sys
+from common.shown_text import guard_output
+guard_output()
+assert not (sys.stdin.isatty() or sys.stdout.isatty() or sys.stderr.isatty())
+# A file opened later isn't where a library writes.
+assert os.open(os.devnull, os.O_RDONLY) > 2
+print("a result")
+print("an error", file=sys.stderr)
 """
 
 
@@ -31,7 +44,11 @@ def test_errors_arrive_without_what_libraries_write_past_python() -> None:
     assert "\x1b" not in said
 
 
-def test_a_program_without_standard_error_still_shows_results() -> None:
-    program = "from common.shown_text import error_descriptor, guard_output\nguard_output()\nprint(error_descriptor())"
-    done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, program], check=False, stdout=-1)
-    assert (done.returncode, done.stdout) == (0, b"None\n")
+@pytest.mark.parametrize(
+    ("closed", "arrives"),
+    [("<&-", (b"a result\n", b"an error\n")), (">&-", (b"", b"an error\n")), ("2>&-", (b"a result\n", b""))],
+)
+def test_a_standard_stream_that_is_closed_leads_nowhere(closed: str, arrives: tuple[bytes, bytes]) -> None:
+    command = ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, _PRINTING]
+    done = subprocess.run(command, check=False, capture_output=True)
+    assert (done.returncode, (done.stdout, done.stderr)) == (0, arrives)

@@ -14,6 +14,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
@@ -22,6 +23,7 @@ from urllib.request import parse_http_list as words_of
 from urllib.request import parse_keqv_list as values_of
 
 from common.phrases import Phrase
+from common.shown_text import one_line
 from vision.cameras.live import Shot
 from vision.errors import CameraError, FrameError
 from vision.images import decode_photo
@@ -50,6 +52,8 @@ _MEANINGS = {
     404: Phrase("it knows no such path"),
     503: Phrase("it is busy, perhaps with another viewer"),
 }
+_UNKNOWN_QUESTION = Phrase("it asks for the password in a way that the referee does not know")
+_DIGESTS = {"MD5": hashlib.md5, "SHA": hashlib.sha1, "SHA-256": hashlib.sha256}
 
 _JPEG_START, _START, _END = b"\xff\xd8", 0xD8, 0xD9
 _MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd7\xff]")
@@ -130,6 +134,21 @@ class _Received:
 
     def makefile(self, _mode: str) -> "io.BufferedReader[_TimedBytes]":
         return self.file
+
+
+class _DigestAnswers(HTTPDigestAuthHandler):
+    """Answers a digest challenge also by SHA-256, and with a password beyond ASCII."""
+
+    def get_algorithm_impls(self, algorithm: str) -> tuple[Callable[..., str], Callable[..., str]]:
+        """Return the digest of a text, and of a secret with data; raises ValueError for an unknown algorithm."""
+        digest = _DIGESTS.get(algorithm.upper())
+        if digest is None:
+            raise ValueError(algorithm)
+
+        def digest_of(*parts: str) -> str:
+            return digest(":".join(parts).encode()).hexdigest()
+
+        return digest_of, digest_of
 
 
 class HttpFilm:
@@ -223,7 +242,8 @@ class HttpFilm:
         for _ in range(_MOST_REQUESTS):
             status, headers = self._request(address, authorization, deadline_s)
             if status in _OK:
-                self._kind = headers.get_content_type()[:_LONGEST_KIND] if headers else Phrase("something unnamed")
+                kind = one_line(headers.get_content_type())[:_LONGEST_KIND] if headers else ""
+                self._kind = kind or Phrase("something unnamed")
                 return
             if status in _REDIRECTS:
                 address = self._led_to(address, headers.get("Location", ""))
@@ -235,7 +255,8 @@ class HttpFilm:
                     break
         meaning = _MEANINGS.get(status)
         if status == _UNAUTHORIZED and not authorization:
-            meaning = Phrase("it wants a user and a password")
+            has_password = self._address.username or self._address.password
+            meaning = _UNKNOWN_QUESTION if has_password else Phrase("it wants a user and a password")
         said = str(status) if meaning is None else Phrase("{status}: {meaning}", status, meaning)
         raise CameraError("camera {name} sends no film ({said})", self._name, said)
 
@@ -331,14 +352,16 @@ class HttpFilm:
         url = address._replace(netloc=address.netloc.rpartition("@")[2], fragment="").geturl()
         known = HTTPPasswordMgrWithDefaultRealm()
         known.add_password(None, url, user, password)
-        kinds = {kind.lower(): values for kind, _, values in (each.strip().partition(" ") for each in challenges)}
-        if "digest" in kinds:
-            # A kind of digest that Python doesn't know.
+        asked = [(kind.lower(), values) for kind, _, values in (each.strip().partition(" ") for each in challenges)]
+        for values in (values for kind, values in asked if kind == "digest"):
+            # A digest that isn't known, or no proper one; the camera may offer another one.
             with contextlib.suppress(ValueError, OSError):
-                asked = values_of(words_of(kinds["digest"]))
-                answer = HTTPDigestAuthHandler(known).get_authorization(Request(url), asked)
-                return f"Digest {answer}" if answer else ""
-        return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if "basic" in kinds else ""
+                answer = _DigestAnswers(known).get_authorization(Request(url), values_of(words_of(values)))
+                if answer:
+                    return f"Digest {answer}"
+        if any(kind == "basic" for kind, _ in asked):
+            return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
+        return ""
 
 
 def connected(host: str, port: int, timeout_s: float, name: str) -> socket.socket:

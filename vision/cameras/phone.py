@@ -109,6 +109,7 @@ class PhoneCamera(Camera):
         """Note that the phone sends no more."""
         with self._lock:
             self._newest = self._heard_s = None
+            self._takes_photos = False
         self._waiting.wake()
 
     @property

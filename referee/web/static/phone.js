@@ -15,6 +15,7 @@ const ANSWER_MS = 8000;
 const REMARK_MS = 8000;
 const BATTERY_MS = 60000;
 const LOW_BATTERY = 0.15;
+const STOPPED = 423;
 const SVG = "http://www.w3.org/2000/svg";
 
 const scene = document.getElementById("scene");
@@ -225,6 +226,8 @@ async function sendPhoto(input) {
       },
       body: form,
     });
+    // The owner stopped this phone; the page as it is then says so, and how to go on.
+    if (reply.status === STOPPED) location.reload();
     judged.textContent = (await reply.json()).words;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

@@ -446,12 +446,14 @@ def test_a_terminal_without_unicode_shows_question_marks(tmp_path: Path) -> None
     assert b"?" in done.stdout
 
 
-def test_warnings_of_libraries_are_not_shown_with_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wanted", [{}, {"OPENCV_LOG_LEVEL": "DEBUG", "OPENCV_FFMPEG_LOGLEVEL": "56"}])
+def test_words_of_libraries_are_not_shown_with_an_error(tmp_path: Path, wanted: dict[str, str]) -> None:
     journal = ["--journal", str(tmp_path / "journal.sqlite")]
     for command in (["games", "new", "number-drop"], ["table", "roll", "--camera", "63"]):
         program = [sys.executable, "-m", "referee", *command, *journal]
-        ended = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 5
+        environment = {**os.environ, **wanted}
+        ended = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (5, "")
     assert ended.stderr.strip().startswith("referee: error: camera /dev/video63 cannot be opened")
     assert len(ended.stderr.strip().splitlines()) == 1
 

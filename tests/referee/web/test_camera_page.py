@@ -385,14 +385,60 @@ def test_no_photo_is_judged_while_another_phone_films(app: Any) -> None:
     assert (refused.status_code, "is the camera" in refused.json()["words"]) == (409, True)
 
 
+def stop_camera(owner: Phone) -> None:
+    """Press the button of the owner's page."""
+    device = re.findall(r'name="device" value="([^"]+)"', owner.client.get("/owner").text)
+    owner.client.post("/owner/camera", data={"do": "stop", "csrf": owner.csrf, "device": device})
+
+
+@pytest.mark.parametrize("before", ["photos only", "its own film, stopped", "handed over to"])
+def test_whatever_the_owners_page_calls_the_camera_is_stopped_there(
+    port: TablePort, app: Any, judged: list[str], before: str
+) -> None:
+    owner, phone, other = Phone(app, CODES[Role.OWN]), Phone(app), Phone(app, name="Ben's phone")
+    if before == "its own film, stopped":
+        phone.send(jpeg(), "begin")
+        phone.send(b"", "stop")
+    elif before == "handed over to":
+        other.send(jpeg(), "begin")
+        phone.send(jpeg(), "begin")
+        other.send(b"", "hand over")
+        phone.send(b"", "stop")
+    assert phone.photograph(jpeg()).json() == {"words": judged[0]}
+    assert "Ann&#39;s phone sent the last picture." in owner.client.get("/owner").text
+    assert not phone_of(port).camera.is_silent
+    stop_camera(owner)
+    assert "sent the last picture" not in owner.client.get("/owner").text
+    assert phone_of(port).camera.is_silent
+    assert (phone.photograph(jpeg()).status_code, phone.send(jpeg()).json()["stopped"]) == (423, True)
+    # another device is not stopped
+    assert other.photograph(jpeg()).status_code == 200
+    page = phone.client.get("/camera").text
+    assert ("The owner has stopped this camera" in page, "Send the photo" in page) == (True, False)
+    assert phone.client.post("/camera", data={"csrf": phone.csrf}).headers["location"] == "/camera"
+    page = phone.client.get("/camera").text
+    assert ("The owner has stopped this camera" in page, "Send the photo" in page) == (False, True)
+    assert phone.photograph(jpeg()).json() == {"words": judged[0]}
+
+
+def test_the_owner_stops_the_phone_that_the_page_named(port: TablePort, app: Any, judged: list[str]) -> None:
+    owner, ann, ben = Phone(app, CODES[Role.OWN]), Phone(app), Phone(app, name="Ben's phone")
+    ann.photograph(jpeg())
+    named = re.findall(r'name="device" value="([^"]+)"', owner.client.get("/owner").text)
+    ben.photograph(jpeg())
+    owner.client.post("/owner/camera", data={"do": "stop", "csrf": owner.csrf, "device": named})
+    assert not phone_of(port).camera.is_silent
+    assert (ann.photograph(jpeg()).status_code, ben.photograph(jpeg()).status_code) == (423, 200)
+
+
 def test_a_phone_that_the_owner_stopped_sends_no_photos_either(app: Any, judged: list[str]) -> None:
     phone = Phone(app)
     owner = Phone(app, CODES[Role.OWN])
     phone.send(jpeg(), "begin")
-    owner.client.post("/owner/camera", data={"do": "stop", "csrf": owner.csrf})
+    stop_camera(owner)
     refused = phone.photograph(jpeg())
-    words = "The owner has stopped this camera. Press Start filming to go on."
-    assert (refused.status_code, refused.json()["words"]) == (409, words)
+    words = "The photo was not looked at: the owner has stopped this camera."
+    assert (refused.status_code, refused.json()["words"]) == (423, words)
     phone.send(jpeg(), "begin")
     assert phone.photograph(jpeg()).json() == {"words": judged[0]}
     # whoever stops the film with that phone goes on by photos

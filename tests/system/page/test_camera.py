@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
 from tests.system.page.filmed import (
@@ -159,3 +161,26 @@ def test_a_second_phone_asks_the_first_one(referee: Refereed, phones: Phones) ->
     first.get_by_role("button", name="Let it").click()
     expect(second.get_by_text("The referee watches")).to_be_visible()
     expect(first.locator("#sees")).to_have_text("The camera is off.")
+
+
+def test_a_phone_that_takes_photos_says_that_the_owner_stopped_it(referee: Refereed, phones: Phones) -> None:
+    phone, owner = phones.new(may_film=False), phones.new(may_film=False)
+    for page, code, name in ((phone, referee.camera_code, "Ann's phone"), (owner, referee.own_code, "Ben's phone")):
+        page.goto(f"{referee.plain}/pair")
+        pair(page, code, name)
+    photo = {
+        "name": "photo.jpg",
+        "mimeType": "image/jpeg",
+        "buffer": cv2.imencode(".jpg", np.zeros((480, 640, 3), np.uint8))[1].tobytes(),
+    }
+    file = phone.locator("#photos input[type=file]")
+    with phone.expect_response("**/photo"):
+        file.set_input_files(photo)
+    owner.goto(f"{referee.plain}/owner")
+    expect(owner.locator("main")).to_contain_text("Ann's phone sent the last picture.")
+    owner.get_by_role("button", name="Stop the camera").click()
+    expect(owner.locator("main")).not_to_contain_text("sent the last picture")
+    file.set_input_files(photo)
+    expect(phone.locator("#photos")).to_contain_text("The owner has stopped this camera")
+    phone.get_by_role("button", name="Take photos").click()
+    expect(phone.locator("#photos")).to_contain_text("Take one of the whole table after each turn")

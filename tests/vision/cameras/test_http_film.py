@@ -190,8 +190,12 @@ def wants(challenge: str, is_right: Callable[[bytes], bool]) -> Answer:
     return answer
 
 
-def knows_digest(asked: bytes) -> bool:
-    """Whether a request answers the nonce with the password (RFC 2617)."""
+def knows_digest(asked: bytes, algorithm: str = "md5", password: str = "s e@c/ret") -> bool:
+    """Whether a request answers the nonce with the password (RFC 2617, RFC 7616)."""
+
+    def digest_of(text: str) -> str:
+        return hashlib.new(algorithm, text.encode()).hexdigest()
+
     fields = dict(
         part.strip().split("=", 1)
         for line in asked.decode().split("\r\n")
@@ -200,10 +204,9 @@ def knows_digest(asked: bytes) -> bool:
     )
     if not fields:
         return False
-    md5 = [hashlib.md5(text.encode()).hexdigest() for text in ("me:hall:s e@c/ret", "GET:/video?x=1")]
+    user, path = digest_of(f"me:hall:{password}"), digest_of("GET:/video?x=1")
     given = {name: value.strip('"') for name, value in fields.items()}
-    wanted = ":".join([md5[0], "n0nce", given["nc"], given["cnonce"], "auth", md5[1]])
-    return given["response"] == hashlib.md5(wanted.encode()).hexdigest()
+    return given["response"] == digest_of(":".join([user, "n0nce", given["nc"], given["cnonce"], "auth", path]))
 
 
 def test_user_and_password_are_told_as_the_camera_wants_them(camera: Callable[..., AnsweringCamera]) -> None:
@@ -214,6 +217,42 @@ def test_user_and_password_are_told_as_the_camera_wants_them(camera: Callable[..
     assert pictures_of(address_of(digest, path="/video?x=1", user=user))
     # nothing is told unasked
     assert b"Authorization" not in basic.asked[0]
+
+
+SHA_256 = 'Digest realm="hall", nonce="n0nce", qop="auth", algorithm=SHA-256'
+UNKNOWN_DIGEST = SHA_256.replace("SHA-256", "SHA-512-256")
+
+
+@pytest.mark.parametrize(
+    ("challenge", "algorithm"),
+    [
+        (SHA_256, "sha256"),
+        (f"{SHA_256}\r\nWWW-Authenticate: {UNKNOWN_DIGEST}", "sha256"),
+        (SHA_256.replace("SHA-256", "md5"), "md5"),
+    ],
+)
+def test_any_digest_that_is_known_is_answered(
+    camera: Callable[..., AnsweringCamera], challenge: str, algorithm: str
+) -> None:
+    asking = camera(wants(challenge, lambda asked: knows_digest(asked, algorithm, "gehört")))
+    assert pictures_of(address_of(asking, path="/video?x=1", user="me:geh%C3%B6rt@"))
+
+
+@pytest.mark.parametrize(
+    ("user", "says"),
+    [
+        ("", "(401: it wants a user and a password)"),
+        ("me:pw@", "(401: it asks for the password in a way that the referee does not know)"),
+    ],
+)
+@pytest.mark.parametrize("challenge", [UNKNOWN_DIGEST, 'Digest realm="hall"', "Bearer"])
+def test_an_unknown_question_for_the_password_is_told(
+    camera: Callable[..., AnsweringCamera], challenge: str, user: str, says: str
+) -> None:
+    asking = camera(sends(answer_of("401 Unauthorized", f"WWW-Authenticate: {challenge}")))
+    with pytest.raises(CameraError) as caught:
+        pictures_of(address_of(asking, user=user))
+    assert says in str(caught.value)
 
 
 def endless(connection: socket.socket, _: bytes) -> None:
@@ -250,6 +289,10 @@ def only_waits(connection: socket.socket, _: bytes) -> None:
         (
             sends(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>"),
             "no whole picture (JPEG); it sends text/html.",
+        ),
+        (
+            sends(b"HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2Jhtml\r\n\r\n<html>"),
+            "no whole picture (JPEG); it sends text/ [2jhtml.",
         ),
         (sends(HEAD, again=b"--part\r\n" + PART + claims(65500, 65500)), "65500 x 65500 pixels; 25 million are the"),
         (sends(b"HTTP/1.1 200 OK\r\n\r\n" + claims(65500, 65500)), "65500 x 65500 pixels; 25 million are the most"),
