@@ -181,7 +181,7 @@ BAD_PICTURE: Mapping[HindranceKind, Phrase] = MappingProxyType(
         HindranceKind.DARK: Phrase("Please turn on a lamp."),
         HindranceKind.GLARE: Phrase("Please turn the lamp away."),
         HindranceKind.HAZE: Phrase("Please wipe the lens."),
-        HindranceKind.BLUR: Phrase("Please turn the lens."),
+        HindranceKind.BLUR: Phrase("The picture is blurred. Please turn the lens, and hold the camera still."),
         HindranceKind.COARSE: Phrase("Please bring the camera nearer, or raise the quality and size of its pictures."),
         HindranceKind.OUTSIDE_PICTURE: Phrase("Please have all of the table in the picture."),
     }

@@ -43,8 +43,9 @@ def deeds(board, player, dice, kind):
     for start, piece in tops.items():
         own = oracle.hue(piece) in mine
         for end, below in tops.items():
-            if start == end or (board[start][-2:] == [piece] * 2 and piece in board[end]):
-                # That looks as if what lay above the equal piece were taken off.
+            uncovered = board[start][-2:-1]
+            if start == end or (piece in board[end] and uncovered in ([piece], [below])):
+                # That looks as if what lay above the equal piece were taken off, or had moved the other way.
                 continue
             rests = oracle.may_lie(piece, below, oracle.blockade_of(tuple(board[end])))
             if (
