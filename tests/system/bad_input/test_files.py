@@ -449,8 +449,7 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
     assert corrected.to_move == "gold"
 
     put(game.pictures[1], incoming, "again.jpg")
-    referee.wait_for("a1 and c1 look different to me, but I go by what I was told.")
-    referee.wait_for("unchanged")
+    referee.wait_for("a1 and c1 look different to me, but I go by what I was told. Nothing else has changed.")
     done = run("take-back", "--by", "Ann", "--journal", journal)
     lost = (
         "The correction of a1 and c1 no longer counts either. The correction of who plays next no longer counts either."
