@@ -354,11 +354,7 @@ def _reaches(
 
 
 def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tuple[NumberDropTurn, str]:
-    """Return a slide by rule of thumb and its reason: a tile without a penalty, or else the lowest one.
-
-    An exact calculation of the turns and penalties to come gains nothing: 40 games with the same dice ended 1.5 points
-    apart on average, with a standard error of 2.0.
-    """
+    """Return a slide by rule of thumb and its reason: a tile without a penalty, or else the lowest one."""
     slides = [turn for turn in turns if isinstance(turn, Slide)]
 
     def promise(slide: Slide) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from tests.system.watch.network_cameras import (
     RtspServer,
     film_of,
 )
+from tests.vision.cameras.answering import AnsweringCamera
 
 ROOT = Path(__file__).resolve().parents[3]
 _REFEREE = (sys.executable, "-m", "referee")
@@ -196,26 +197,12 @@ def test_rtsp(film: GameFilm, tmp_path: Path) -> None:
     check_game(referee, film, tmp_path, server.address)
 
 
-class Flood:
+class Flood(AnsweringCamera):
     """A camera that answers what is asked, and then sends without an end."""
 
     def __init__(self, film: bytes) -> None:
         self._film, self.floods = film, threading.Event()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._listening.getsockname()[1])
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listening.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listening.accept()
-                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+        super().__init__(lambda connection, asked: None)
 
     def _talk(self, connection: socket.socket) -> None:
         with suppress(OSError), connection:
