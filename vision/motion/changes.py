@@ -249,6 +249,10 @@ class ChangeGate:
         self._bands = MainsBands()
         self._repeats = _Repeats()
 
+    def forget_reading(self) -> None:
+        """Have the next frame read, even if it is like the last one read: it would be read in another way."""
+        self._reads, self._reading = 0, None
+
     def left_out(self, frame: Frame, why: str, kind: HindranceKind = HindranceKind.BAD_FRAME) -> Reading:
         """Return the reading of a frame that tells nothing about the table."""
         self._passed += 1
@@ -304,7 +308,7 @@ class ChangeGate:
                 return self._noted(replace(moving, hindrances=(*moving.hindrances, why)))
             self._bands.settle(change, look.grey.size)
         if self._has_moved or self._passed > _PASSING_FRAMES:
-            self._reads, self._reading = 0, None
+            self.forget_reading()
             invalidate_cache()
         self._rest = look
         self._unlike.clear()

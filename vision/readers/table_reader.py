@@ -497,6 +497,7 @@ class TableReader:
     ) -> None:
         """Go on with other readers, and perhaps another known pose, as if no frame had been read before."""
         parts = self.layout.parts()
+        self._gate.forget_reading()
         self._read_by = pieces, rolls, previous
         self._parts = [PartReader(self.camera, part, pieces, rolls, previous, len(parts)) for part in parts]
 

@@ -49,7 +49,7 @@ def test_taps_stay_through_the_turns_that_others_write_at_once(tmp_path: Path, v
         tap(ann, "p1.e2", "=3", "p1.d3", "=2", "p1.e3")
         tap(ben, "p2.e2", "=3", "p2.d3", "=2", "p2.e3", "=2", "p2.f3")
         ben.get_by_role("button", name="Play this turn").click()
-        expect(ann.locator("#last")).to_contain_text("Player 2 ")
+        expect(ann.locator("#last")).to_contain_text("Player 2 drops ")
         # Somebody wants a hint, too.
         assert not running.tell(AskHint("Ben")).refused
         expect(ann.locator("#hint")).to_be_visible()
@@ -71,8 +71,9 @@ def test_a_complete_turn_is_played_after_anothers_event(tmp_path: Path, visit: A
         pair(ann, page, Role.PLAY, "Ann")
         ann.get_by_role("button", name="Play by tapping").click()
         tap(ann, "p1.e2", "=3", "p1.d3", "=2", "p1.e3", "=2", "p1.f3")
+        expect(ann.locator("#tapping [name=text]")).to_have_value("e2=3,d3=2,e3=2,f3=4")
         assert not running.tell(EnterTurn("e2=3,d3=2,e3=2,f3=4", "Ben", "p2")).refused
-        expect(ann.locator("#last")).to_contain_text("Player 2 ")
+        expect(ann.locator("#last")).to_contain_text("Player 2 drops ")
         ann.get_by_role("button", name="Play this turn").click()
         expect(ann.locator("#last")).to_contain_text("Player 1 ")
 
