@@ -18,6 +18,8 @@ from referee.journal.database import LOG_FILES
 POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
 VERSION = 1  # of SCHEMA
+_MEMORY = ":memory:"
+"""SQLite's name for a database without a file."""
 _BUSY_S = 5.0  # longest wait for another process that writes
 _PASSWORD = re.compile(r"(?<=:)[^@/]+(?=@)|(?<=password=)[^&\s]+")
 
@@ -214,7 +216,7 @@ class Database:
 
     def _sqlite(self) -> sqlite3.Connection:
         file = Path(self._where)
-        if not file.exists():
+        if self._where != _MEMORY and not file.exists():
             # If that can't be done, SQLite says why. It makes the files beside it like this one.
             with suppress(OSError):
                 touch_private(file)
