@@ -75,6 +75,9 @@ def utc_text(moment: datetime) -> str:
 class Journal(JournalReader):
     """An open journal. One process at a time may write it; any number may read it."""
 
+    trouble: errors.JournalError | None = None
+    """Never any: what can't be written raises."""
+
     def __init__(
         self,
         path: Path,
@@ -102,6 +105,10 @@ class Journal(JournalReader):
             self._newest_game = [tuple(columns) for *columns, _ in rows]
         self._last_recorded: LastRecorded | None = None
         self._begin_recorded()
+
+    def retry(self) -> bool:
+        """Return true: nothing waits to be written."""
+        return True
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         if self._state is _FileState.CUT_OFF:
@@ -519,9 +526,9 @@ class BufferedJournal(Closeable):
                 events.append((number, event))
         return events
 
-    def beginnings(self, most: int) -> list[Event]:
+    def beginnings(self) -> list[Event]:
         """List how the newest games in the file that were played or have names began, the newest first."""
-        return self.journal.beginnings(most)
+        return self.journal.beginnings()
 
     def latest_game(self) -> int | None:
         """Return the number of the latest game, ``None`` if there is none."""

@@ -113,7 +113,7 @@ class JournalReader(Closeable):
         rows = self._rows("SELECT game, min(wall_time), max(wall_time) FROM event GROUP BY game ORDER BY game")
         return [GameSpan(*row) for row in rows]
 
-    def beginnings(self, most: int) -> list[Event]:
+    def beginnings(self, most: int = MOST_GAMES) -> list[Event]:
         """List how the newest games began, at most ``most`` of them, the newest first.
 
         Games without names, named rules and turns are left out: the referee begins them by itself.

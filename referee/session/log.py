@@ -19,14 +19,12 @@ from referee.commands.values import Correct, NewGame, Reply
 from referee.errors import FoldError, JournalError
 from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
 from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
-from referee.journal.journal import BufferedJournal
-from referee.journal.reader import MOST_GAMES, JournalReader
 from referee.journal.results import last_played_sentence, step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import StandingFault
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
-from referee.session.ports import Reader, Recorder
+from referee.session.ports import Reader, Recorded, Recorder
 from referee.session.view import verdict_key
 from vision.errors import VisionError
 from vision.frame import Frame, Image
@@ -62,7 +60,7 @@ class GameLog(Generic[StateT, TurnT]):
     @property
     def trouble(self) -> JournalError | None:
         """Why the journal can't be written, ``None`` if it can."""
-        return self._journal.trouble if isinstance(self._journal, BufferedJournal) else None
+        return self._journal.trouble
 
     @contextmanager
     def recording_request(self, request_id: str) -> Iterator[None]:
@@ -87,7 +85,7 @@ class GameLog(Generic[StateT, TurnT]):
 
     def retry_writes(self, time_s: float) -> bool:
         """Retry failed writes every few seconds of frame time; returns whether they have just succeeded."""
-        if not isinstance(self._journal, BufferedJournal) or self._journal.trouble is None:
+        if self._journal.trouble is None:
             self._behind_since_s = None
             return False
         # Frame time restarts when the machine does, so a time in the past must not delay the retry.
@@ -132,7 +130,7 @@ class GameLog(Generic[StateT, TurnT]):
         newest = self._journal.events(self.number)[0][1]
         if newest.names or newest.text("rules") or self.folded.turns or self.folded.is_ended:
             return newest
-        begun = self._journal.beginnings(MOST_GAMES)
+        begun = self._journal.beginnings()
         return next((event for event in begun if event.data["game"] == self._game.name), newest)
 
     def append(self, event: Event, evidence: Sequence[Evidence] = (), states: Sequence[StateT] | None = None) -> int:
@@ -297,7 +295,7 @@ def belief_from(
     ).with_places_confirmed(said, {place: look for place, look in said.items() if look})
 
 
-def open_game(journal: Recorder | JournalReader) -> tuple[str, Mapping[str, OptionValue]] | None:
+def open_game(journal: Recorded) -> tuple[str, Mapping[str, OptionValue]] | None:
     """Return the kind and the options of the journal's latest game if it must go on, whatever the settings name.
 
     It must if it is not over, and has turns or was begun by a person. Raises FoldError and UnknownGameError.

@@ -12,7 +12,7 @@ from hardware.lights.signals import Signal
 from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.entries import PLAYERS, with_named_players
 from referee.commands.values import NewGame
-from referee.errors import ClockError, CorrectionError, FieldError
+from referee.errors import ClockError, CorrectionError, FieldError, JournalError
 from referee.hints.advice import HintSettings
 from referee.journal.events import Event, Evidence
 from referee.judge.belief import Belief
@@ -43,20 +43,31 @@ class BeliefListener(Protocol):
         """Learn from an appearance that the table showed and the judge accepted."""
 
 
-class Recorder(Protocol):
-    """What the service needs from a journal, provided by ``Journal`` and ``BufferedJournal``."""
-
-    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record one event and return its number; durable on return."""
+class Recorded(Protocol):
+    """What was recorded so far."""
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
         """List (number, event) pairs in order."""
 
-    def beginnings(self, most: int) -> list[Event]:
-        """List how the newest games with names or turns began, at most ``most`` of them, the newest first."""
-
     def latest_game(self) -> int | None:
         """Return the number of the latest game."""
+
+
+class Recorder(Recorded, Protocol):
+    """What the service needs from a journal, provided by ``Journal`` and ``BufferedJournal``."""
+
+    @property
+    def trouble(self) -> JournalError | None:
+        """Why events can't be written, ``None`` if they can."""
+
+    def retry(self) -> bool:
+        """Try to write again what could not be written; returns whether that has just succeeded."""
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        """Record one event and return its number; durable on return, unless there is ``trouble``."""
+
+    def beginnings(self) -> list[Event]:
+        """List how the newest games with names or turns began, those of a year of evenings, the newest first."""
 
 
 RestoreSensorAt = Callable[[Place], str]

@@ -223,10 +223,10 @@ class History:
         self._results: tuple[int, dict[int, ResultsDocument]] = (0, {})
         """The number of the journal's newest event at that time, and the results by their first game."""
 
-    def beginnings(self, most: int) -> list[Event]:
-        """List how the newest games began, at most ``most`` of them, the newest first."""
+    def beginnings(self) -> list[Event]:
+        """List how the newest games with names or turns began, the newest first."""
         with self._open_journal() as journal:
-            return journal.beginnings(most)
+            return journal.beginnings()
 
     def of_game(self, number: int | None, language: str = "en") -> documents.HistoryDocument:
         """List a game's events; ``None`` means the latest game."""

@@ -21,7 +21,6 @@ from referee.commands.entries import is_asked, player_counts, players_with, same
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError
 from referee.journal.events import Event
-from referee.journal.reader import MOST_GAMES
 from referee.naming import is_program
 from referee.web.access import Role
 from referee.web.api import PageServices
@@ -197,7 +196,7 @@ class NewGamePage:
     def _evenings(self, game: Game[Any, Any]) -> Evenings:
         if self._port.journal is None:
             return Evenings()
-        return Evenings.of(game, self._services.history.beginnings(MOST_GAMES))
+        return Evenings.of(game, self._services.history.beginnings())
 
 
 def rule_options(game: Game[Any, Any], settings: Mapping[str, OptionValue]) -> dict[str, OptionValue]:

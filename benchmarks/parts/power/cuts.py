@@ -20,7 +20,7 @@ from benchmarks.parts.power.vfs import RecordingFiles, write_files
 from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, show
 from common.durable import sync_folder
 from engine.registry import load
-from referee.errors import RefereeError
+from referee.errors import JournalError, RefereeError
 from referee.journal.database import LAST_RECORDED, Connect, connect
 from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
 from referee.journal.fold import fold
@@ -95,6 +95,8 @@ class CutError(Exception):
 class MarkedJournal:
     """A journal that adds a mark to its life whenever ``append`` returns."""
 
+    trouble: JournalError | None = None
+
     def __init__(self, journal: Journal, read: Callable[[], Contents], life: Life) -> None:
         """Wrap an open journal; ``read`` gives its rows."""
         self._journal = journal
@@ -107,13 +109,17 @@ class MarkedJournal:
         self._life.marks.append(Mark(len(self._life.disk), self._read()))
         return number
 
+    def retry(self) -> bool:
+        """Return true: nothing waits to be written."""
+        return True
+
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
         """List (number, event) in order."""
         return self._journal.events(game)
 
-    def beginnings(self, most: int) -> list[Event]:
+    def beginnings(self) -> list[Event]:
         """List how the newest games began."""
-        return self._journal.beginnings(most)
+        return self._journal.beginnings()
 
     def latest_game(self) -> int | None:
         """Give the number of the game begun last."""
