@@ -247,14 +247,6 @@ def _edit_lines() -> None:
         import readline  # noqa: F401
 
 
-def ask_line(question: str, default: str) -> str:
-    """Ask for a line of text; Enter takes the default."""
-    prompt = _last_line(f"{spoken(question)}{f' [{default}]' if default else ''}:")
-    _edit_lines()
-    typed: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
-    return typed.strip() or default
-
-
 def _last_line(prompt: str) -> str:
     """Print a prompt up to its last line, wrapped at words as a terminal doesn't, and return that line."""
     console = output()
