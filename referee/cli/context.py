@@ -540,16 +540,8 @@ def chosen_page(
             f"{address!r} is not an address of this machine; give 0.0.0.0 for all its networks",
             param_hint="--page-address",
         )
-    return PageOptions(
-        address or house.address,
-        port if port is not None else house.port,
-        user_name(),
-        language=house.language,
-        quiet_hours=house.quiet_hours,
-        https_port=house.https_port,
-        certificate=house.certificate,
-        certificate_key=house.certificate_key,
-    )
+    given = {"address": address or house.address, "port": port if port is not None else house.port}
+    return PageOptions(**{**dict(house), **given}, owner=user_name())
 
 
 def opponent_options(command: Command) -> Command:

@@ -353,7 +353,7 @@ def _serve_until(
         click.echo(cli.spoken(Phrase("Ctrl-C stops it. Type the same command again to continue.")))
         with suppress(KeyboardInterrupt):
             started.wait()
-        return replace(options, port=urlsplit(opened.address).port)
+        return options.model_copy(update={"port": urlsplit(opened.address).port})
 
 
 def _watch(settings: Path, options: PageOptions, *more: str) -> int:
