@@ -74,8 +74,9 @@ def start_command(
     """Set up a real table and play, with a phone or a webcam.
 
     Scan the QR code with a phone, or open the address: the page leads to the first turn. The game may be your own, or
-    printed on paper. Stopped, the same command goes on. A table that is set up is refereed at once; --steps shows its
-    steps again, with those for lights, switches and a test turn. Each table's settings are in a referee.toml.
+    printed on paper. Stopped, the same command goes on. A game that goes on, and a table with settings of your own, are
+    refereed at once; --steps shows the steps again, with those for lights, switches and a test turn. Each table's
+    settings are in a referee.toml.
 
     Examples:
       ./run start

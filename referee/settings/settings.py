@@ -17,6 +17,7 @@ from pydantic import (
 
 from common.phrases import joined
 from common.shown_text import NOT_IN_A_LINE, ONE_LINE
+from firmware_bridge.wled import DDP_PORT
 from referee.clocks import TimeControl
 from referee.errors import ConfigError
 from referee.hints.hint_settings import HintSettings
@@ -259,7 +260,7 @@ class LightSection(Section):
     wled_host: str | None = Field(
         default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
     )
-    wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
+    wled_port: int = Field(default=DDP_PORT, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
 
     @model_validator(mode="before")
     @classmethod

@@ -217,7 +217,9 @@ def test_sheets_need_no_measures_but_may_have_their_own_layout(tmp_path: Path) -
     assert "table.layout" not in table.values
     text = resources.files("vision.layout").joinpath("games", "number-drop.json").read_text(encoding="utf-8")
     (tmp_path / "ours.json").write_text(text)
-    assert check_step(TABLE_STEP, table, "ours.json").is_done
+    given = screen_of(TABLE_STEP.forms(table), ["1", "ours.json"]).answer
+    assert given is not None
+    assert check_step(TABLE_STEP, table, given).is_done
     assert table.values["table.layout"] == "ours.json"
 
 
