@@ -82,7 +82,9 @@ class TimeControl:
         return f"{self.mode} {self.base_s / 60:g}{bonus}"
 
 
-def read_control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = True) -> TimeControl | None:
+def read_control(
+    text: str, *, flag: FlagRule = TimeControl.flag, waits: bool = TimeControl.waits
+) -> TimeControl | None:
     """Parse ``fischer 5+3``: mode, minutes at the start, seconds a turn; ``None`` for ``none``. Raises ClockError."""
     if text.strip().lower() == NO_CLOCK:
         return None

@@ -59,14 +59,24 @@ _SETTINGS = LearningSettings()
 USUAL_SIZE = (1280, 720)
 """Width and height of a usual camera's pictures, in pixels."""
 MOST_CAMERAS = 8
-"""Number of cameras that are kept of a source: a phone has two sizes, and a household a few phones. A device may send
-pictures of any size, so of more, the one that was seen from the fewest sides goes, and of these the oldest.
-"""
+"""Number of cameras that are kept of a source: a phone has two sizes, and a household a few phones."""
 _CHANGED = Phrase("The camera's lens has changed. I measured it again.")
 _RAISE = Phrase(
     "I see the table from straight above, so I can't measure the camera well enough for tall stacks. Raise one side of "
     "the phone by a book and hold still, or tilt the camera."
 )
+
+
+def with_camera(known: Iterable[SelfCalibration], measured: SelfCalibration) -> tuple[SelfCalibration, ...]:
+    """Return the cameras of a source, the latest one last, with another one in place of the one of its picture size.
+
+    A device may send pictures of any size, so of more than ``MOST_CAMERAS``, the one that was seen from the fewest
+    sides goes, and of these the oldest.
+    """
+    others = [one for one in known if one.camera.size != measured.camera.size]
+    if len(others) >= MOST_CAMERAS:
+        others.remove(min(others, key=lambda one: len(one.sightings)))
+    return *others, measured
 
 
 class LearnedCameras:
@@ -192,10 +202,7 @@ class LearnedCameras:
         return True
 
     def _take(self, measured: SelfCalibration) -> None:
-        self._known.pop(measured.camera.size, None)
-        if len(self._known) >= MOST_CAMERAS:
-            del self._known[min(self._known, key=lambda size: len(self._known[size].sightings))]
-        self._known[measured.camera.size] = measured
+        self._known = {one.camera.size: one for one in with_camera(self._known.values(), measured)}
         self.newest = measured.camera
         self._pause_s, self._due_s, self._next_turn = _SETTINGS.pauses_s[0], -np.inf, 0
         self.why_unknown = ""

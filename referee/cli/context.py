@@ -247,14 +247,6 @@ def _edit_lines() -> None:
         import readline  # noqa: F401
 
 
-def ask_line(question: str, default: str) -> str:
-    """Ask for a line of text; Enter takes the default."""
-    prompt = _last_line(f"{spoken(question)}{f' [{default}]' if default else ''}:")
-    _edit_lines()
-    typed: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
-    return typed.strip() or default
-
-
 def _last_line(prompt: str) -> str:
     """Print a prompt up to its last line, wrapped at words as a terminal doesn't, and return that line."""
     console = output()
@@ -548,16 +540,8 @@ def chosen_page(
             f"{address!r} is not an address of this machine; give 0.0.0.0 for all its networks",
             param_hint="--page-address",
         )
-    return PageOptions(
-        address or house.address,
-        port if port is not None else house.port,
-        user_name(),
-        language=house.language,
-        quiet_hours=house.quiet_hours,
-        https_port=house.https_port,
-        certificate=house.certificate,
-        certificate_key=house.certificate_key,
-    )
+    given = {"address": address or house.address, "port": port if port is not None else house.port}
+    return PageOptions(**{**dict(house), **given}, owner=user_name())
 
 
 def opponent_options(command: Command) -> Command:

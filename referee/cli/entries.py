@@ -22,13 +22,14 @@ from engine.support.players import RESIGN
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
-from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
+from referee.hints.advice import RULED_OUT, Question, Stage, answer_question, hint_text
 from referee.journal.reader import events_of_game
-from referee.settings.conversions import hint_settings, table_options, time_control
+from referee.settings.conversions import table_options, time_control
 from vision.errors import LayoutError
 
 if TYPE_CHECKING:
     from referee.commands.values import Announce, Command, EnterRoll, Reply
+    from referee.hints.hint_settings import HintSettings
     from referee.journal.journal import Journal
     from referee.session.service import Service
 
@@ -448,7 +449,7 @@ def hint_command(
     if configured.hints.strength == "none":
         raise CorrectionError(RULED_OUT)
     chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
-    settings = hint_settings(chosen)
+    settings = chosen
     if position is not None:
         cli.say(_for_position(configured.game.name, position, roll, settings, whole=whole))
         return

@@ -254,7 +254,7 @@ def doctor_command(context: CommandContext) -> int:
       ./run doctor
       ./run --config club.toml doctor
     """
-    from referee.cli.setup import table_configuration
+    from referee.cli.start import table_configuration
     from referee.doctor import examine
 
     console = output()

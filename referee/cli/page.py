@@ -79,7 +79,7 @@ def bug_report_command(
       ./run tools bug-report --leave-out doctor.txt --out report.zip
     """
     from referee.bug_report import zipped
-    from referee.cli.setup import table_configuration
+    from referee.cli.start import table_configuration
 
     files = _gather(table_configuration(context, {"journal.path": journal}), (), is_at_work=False)
     names = [file.name for file in files]

@@ -26,9 +26,8 @@ def _commands(*commands: tuple[str, str, str]) -> dict[str, click.Command]:
 _EVERY_DAY = _commands(
     ("demo", ".watch", "Watch the referee at work on a virtual table."),
     ("play", ".play.command", "Play a game at the terminal."),
-    ("start", ".setup", "Play at a real table tonight, with a phone or a webcam."),
+    ("start", ".start", "Set up a real table and play, with a phone or a webcam."),
     ("watch", ".watch", "Referee a real table, a video or pictures."),
-    ("setup", ".setup", "Set up a real table, step by step."),
     ("games", ".games", "List the games; begin, show, resume, check, end or copy them."),
     ("status", ".games", "Show the board, whose turn it is and what comes next."),
     ("hint", ".entries", "Give a hint: a good turn, and why."),

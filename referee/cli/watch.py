@@ -18,7 +18,7 @@ from engine.values import OptionValue
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
-from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
+from referee.settings.conversions import opponent_settings, table_options, time_control
 
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
@@ -271,7 +271,7 @@ def demo_command(
         lights=lights,
         inputs=Inputs(eyes),
         link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
-        hints=hint_settings(configured.hints),
+        hints=configured.hints,
         clock=time_control(configured.clock),
         # The settings name a side of the game at the real table.
         opponent=opponent_settings(configured.opponent) if given["opponent.player"] else None,

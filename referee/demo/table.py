@@ -19,14 +19,14 @@ from engine.search.budget import CountingClock
 from engine.values import OptionValue, Strength
 from referee.clocks import TimeControl
 from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
-from referee.hints.advice import HintSettings
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import Say
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
-from referee.settings.settings import PageOptions
+from referee.settings.settings import DemoSection, PageOptions
 from referee.settings.table_layout import with_rules
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.wire import WireFaults
@@ -137,6 +137,9 @@ _SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle":
 """Options with which thinking players reach the end within the usual number of turns."""
 
 
+_DEMO = DemoSection()
+
+
 @dataclass(frozen=True)
 class DemoOptions:
     """What is played and how it is shown.
@@ -153,10 +156,10 @@ class DemoOptions:
     """
 
     game: str = "deblockle"
-    seed: int = 13
-    turns: int = 16
+    seed: int = _DEMO.seed
+    turns: int = _DEMO.turns
     random: bool = False
-    fast: bool = False
+    fast: bool = _DEMO.fast
     video: Path | None = None
     still: Path | None = None
     journal: Path | None = None

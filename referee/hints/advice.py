@@ -24,14 +24,6 @@ RULED_OUT = Phrase("The players ruled hints out.")
 
 
 @dataclass(frozen=True)
-class HintSettings:
-    """The strength of hints (``none`` rules them out), and the time limit for finding one, in seconds."""
-
-    strength: HintStrength = "fair"
-    seconds: float = 2.0
-
-
-@dataclass(frozen=True)
 class Question:
     """A request for a hint: the game, the state (in notation), the strength, and the time limit in seconds.
 

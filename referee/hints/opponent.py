@@ -135,8 +135,8 @@ class OpponentSettings:
     """The side that the program plays, its strength, and its time limit for a turn, in seconds."""
 
     player: Player
-    strength: HintStrength = "fair"
-    seconds: float = 2.0
+    strength: HintStrength
+    seconds: float
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,6 @@ from referee.session.service import LoopPorts, Service, carry_out_commands, run
 from referee.session.table_port import NewestFrame, PhonePort, SnapshotHub, TablePort
 from referee.settings.conversions import (
     evidence_limits,
-    hint_settings,
     light_settings,
     opponent_settings,
     table_options,
@@ -337,7 +336,7 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
         rest_s=chosen.turn.rest_s,
         stills=options.stills,
         judge=JudgeSettings(margin=chosen.turn.margin),
-        hints=hint_settings(chosen.hints),
+        hints=chosen.hints,
         clock=time_control(chosen.clock),
         flag=FlagRule(chosen.clock.flag),
         clock_waits=chosen.clock.waits,

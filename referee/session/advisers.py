@@ -12,7 +12,8 @@ from engine.values import Player
 from hardware.lights.signals import Sound
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.errors import CorrectionError
-from referee.hints.advice import RULED_OUT, Answer, HintSettings, Question, Stage
+from referee.hints.advice import RULED_OUT, Answer, Question, Stage
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import (
     HintSource,
     Opponent,

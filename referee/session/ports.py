@@ -13,13 +13,14 @@ from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.entries import PLAYERS, with_named_players
 from referee.commands.values import NewGame
 from referee.errors import ClockError, CorrectionError, FieldError, JournalError
-from referee.hints.advice import HintSettings
+from referee.hints.hint_settings import HintSettings
 from referee.journal.events import Event, Evidence
 from referee.judge.belief import Belief
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import STILLS, StabilitySettings
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, VerdictKind
+from referee.session.turn_settings import TurnSettings
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -120,6 +121,10 @@ class TurnEnd(StrEnum):
     REST = "rest"
 
 
+_TURN = TurnSettings()
+_TURN_END = TurnEnd(_TURN.end)
+
+
 class GameChangedError(Exception):
     """Ends the loop: the journal's newest game is another one, for which the table has to be laid out anew."""
 
@@ -149,16 +154,16 @@ class ServiceSettings:
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     anywhere: bool = False
-    turn_end: TurnEnd = TurnEnd.REST
-    rest_s: float = 3.0
+    turn_end: TurnEnd = _TURN_END
+    rest_s: float = _TURN.rest_s
     stills: bool = False
     patience_s: float = 5.0
     stall_s: float = 20.0
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
-    flag: FlagRule = FlagRule.SAID
-    clock_waits: bool = True
+    flag: FlagRule = TimeControl.flag
+    clock_waits: bool = TimeControl.waits
 
     @property
     def stability(self) -> StabilitySettings:

@@ -25,7 +25,7 @@ from referee.clocks import TimeControl
 from referee.commands import entries
 from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
-from referee.hints.advice import HintSettings
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
 from referee.journal.results import last_played_sentence
 from referee.judge.belief import Belief, override_belief

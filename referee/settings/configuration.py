@@ -73,7 +73,7 @@ def example() -> str:
 
 def written(values: Mapping[str, Any]) -> str:
     """Return a file with these values, by ``section.key``, each below a comment that describes it."""
-    blocks = ["\n".join(_comment("Written by `./run setup`. `./run tools config --example` has every setting."))]
+    blocks = ["\n".join(_comment("Written by `./run start`. `./run tools config --example` has every setting."))]
     for section, kind in SECTIONS.items():
         given = [key for key in kind.model_fields if f"{section}.{key}" in values]
         lines = [*_comment(str(kind.__doc__)), f"[{section}]"]

@@ -16,7 +16,6 @@ from engine.options import read_options
 from engine.values import OptionValue
 from hardware.pin_map import GpioPinMap
 from referee.clocks import FlagRule, TimeControl, read_control
-from referee.hints.advice import HintSettings
 from referee.journal.events import EvidenceLimits
 from referee.judge.starts import EITHER, STARTS_OPTION
 
@@ -28,17 +27,11 @@ if TYPE_CHECKING:
     from referee.settings.settings import (
         BoardSection,
         ClockSection,
-        HintSection,
         JournalSection,
         LightSection,
         OpponentSection,
         Settings,
     )
-
-
-def hint_settings(hints: HintSection) -> HintSettings:
-    """Return how strong hints are, and how long they may take."""
-    return HintSettings(hints.strength, hints.seconds)
 
 
 def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:
@@ -121,14 +114,12 @@ def is_address(text: str) -> bool:
     return True
 
 
-_KIB = 1024
-_MIB = 1024 * 1024
-
-
 def evidence_limits(journal: JournalSection) -> EvidenceLimits:
     """Return the maximum size of a journal's pictures."""
+    from referee.settings.settings import KIB, MIB
+
     return EvidenceLimits(
-        picture_bytes=journal.evidence_picture_kib * _KIB, total_bytes=journal.evidence_total_mib * _MIB
+        picture_bytes=journal.evidence_picture_kib * KIB, total_bytes=journal.evidence_total_mib * MIB
     )
 
 

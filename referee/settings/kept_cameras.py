@@ -20,14 +20,14 @@ from vision.errors import CalibrationError, CameraError
 from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
-from vision.learned_cameras import MOST_CAMERAS, LearnedCameras
+from vision.learned_cameras import LearnedCameras, with_camera
 from vision.self_calibration import SelfCalibration, calibration_from_json, calibration_to_json, estimate_camera
 
 _FORMAT = "tabletop-referee cameras"
 _VERSION = 2
 """Version of the file's format; other versions are measured anew."""
 _MOST_KEPT = 24
-"""Number of cameras that are kept, the latest ones, so that those of other sources stay."""
+"""Number of cameras that are kept, those of the sources that were measured last."""
 
 
 def cameras_file(journal: Path) -> Path:
@@ -53,16 +53,14 @@ def kept_cameras(journal: Path, source: str) -> tuple[SelfCalibration, ...]:
 
 def keep_camera(journal: Path, source: str, measured: SelfCalibration) -> None:
     """Keep a measured camera in place of the one of the same source and size; raises OSError."""
+    name = _named(source)
     try:
-        entries = _entries(journal)
+        others = [one for one in _entries(journal) if one["source"] != name]
+        known = kept_cameras(journal, source)
     except CalibrationError:
-        entries = []
-    new = {"source": _named(source), **calibration_to_json(measured)}
-    others = [one for one in entries if (one["source"], one["size"]) != (new["source"], new["size"])]
-    own = [one for one in others if one["source"] == new["source"]]
-    if len(own) >= MOST_CAMERAS:
-        others.remove(min(own, key=lambda one: len(one.get("sightings", ()))))
-    data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, new][-_MOST_KEPT:]}
+        others, known = [], ()
+    own = [{"source": name, **calibration_to_json(one)} for one in with_camera(known, measured)]
+    data = {"format": _FORMAT, "version": _VERSION, "cameras": [*others, *own][-_MOST_KEPT:]}
     write_durably(cameras_file(journal), json.dumps(data) + "\n", private=True)
 
 

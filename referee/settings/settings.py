@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     StrictBool,
     StrictInt,
     StrictStr,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
-from pydantic_core import PydanticKnownError
 
 from common.phrases import joined
 from common.shown_text import NOT_IN_A_LINE, ONE_LINE
+from firmware_bridge.wled import DDP_PORT
+from referee.clocks import TimeControl
 from referee.errors import ConfigError
+from referee.hints.hint_settings import HintSettings
+from referee.journal.events import EvidenceLimits
+from referee.section import Section
+from referee.session.turn_settings import TurnSettings
 from referee.settings.sources import expanded, user_folder
 
+KIB = 1024
+MIB = 1024 * KIB
 Pin = StrictInt | StrictStr
 """A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
 
 
 Button = Literal["end turn", "hint", "take back", "anti-play", "repetition", "draw", "resign"]
 """The function of a button: the values of ``hardware.pin_map.ButtonRole``."""
-
-
-class Section(BaseModel):
-    """A section of the settings file. Its docstring becomes the section's comment in the example file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _check_number(cls, value: object, info: ValidationInfo) -> object:
-        """Refuse true and false as a number, which pydantic would take for 1 and 0."""
-        annotation = cls.model_fields[info.field_name or ""].annotation
-        if isinstance(value, bool) and (numbers := {int, float} & {annotation, *get_args(annotation)}):
-            raise PydanticKnownError("int_type" if int in numbers else "float_type")
-        return value
 
 
 AUTO_PORT = "auto"
@@ -216,30 +203,6 @@ class TableSection(Section):
     anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
 
 
-class TurnSection(Section):
-    """When a turn counts as ended."""
-
-    end: Literal["button", "touch", "rest"] = Field(
-        default="rest",
-        description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
-    )
-    rest_s: float = Field(
-        default=3.0,
-        ge=0.2,
-        le=60,
-        description="How long the table must rest, in seconds. Longer: fewer turns taken before their end, "
-        "slower verdicts.",
-    )
-    margin: float = Field(
-        default=3.0,
-        # The judge refuses one that isn't above JudgeSettings.stopover_log_odds.
-        gt=2,
-        le=100,
-        description="By how much a turn must beat every other explanation, in log-odds; 3 is 20 to 1. "
-        "Higher: more questions, fewer wrong verdicts.",
-    )
-
-
 class LightSection(Section):
     """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
@@ -297,26 +260,13 @@ class LightSection(Section):
     wled_host: str | None = Field(
         default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
     )
-    wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
+    wled_port: int = Field(default=DDP_PORT, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
 
     @model_validator(mode="before")
     @classmethod
     def _without_removed_settings(cls, values: Any) -> Any:
         """Accept files with a setting that never had an effect."""
         return {key: values[key] for key in values if key != "long_press_s"} if isinstance(values, dict) else values
-
-
-class HintSection(Section):
-    """Hints, at the press of a button or by `./run hint`."""
-
-    strength: Literal["gentle", "fair", "strong", "none"] = Field(
-        default="fair",
-        description="A gentle hint shows only which piece to move, and where to when asked again; none: the players "
-        "rule hints out.",
-    )
-    seconds: float = Field(
-        default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds. Longer: better hints."
-    )
 
 
 class OpponentSection(Section):
@@ -338,10 +288,12 @@ class ClockSection(Section):
         'minutes and seconds a turn, such as "fischer 5+3" or "delay 5+3".',
     )
     flag: Literal["said", "loses"] = Field(
-        default="said", description="What a fallen flag means: it is only announced, or the player loses."
+        default=TimeControl.flag.value,
+        description="What a fallen flag means: it is only announced, or the player loses.",
     )
     waits: bool = Field(
-        default=True, description="Whether the clock is paused while the referee asks or can't see the table."
+        default=TimeControl.waits,
+        description="Whether the clock is paused while the referee asks or can't see the table.",
     )
 
 
@@ -353,9 +305,17 @@ class JournalSection(Section):
         examples=["journal.sqlite"],
         description="The journal's file. Default: in your data folder.",
     )
-    evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
+    evidence_picture_kib: int = Field(
+        default=EvidenceLimits.picture_bytes // KIB,
+        ge=0,
+        le=16384,
+        description="The most one picture may take, in KiB.",
+    )
     evidence_total_mib: int = Field(
-        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest are dropped."
+        default=EvidenceLimits.total_bytes // MIB,
+        ge=0,
+        le=65536,
+        description="The most all pictures may take, in MiB; the oldest are dropped.",
     )
     daily_copies: int = Field(
         default=3, ge=0, le=366, description="How many daily copies to keep in the folder backups beside it."
@@ -499,11 +459,11 @@ class Settings(Section):
     game: GameSection = GameSection()
     camera: CameraSection = CameraSection()
     table: TableSection = TableSection()
-    turn: TurnSection = TurnSection()
+    turn: TurnSettings = TurnSettings()
     lights: LightSection = LightSection()
     board: BoardSection = BoardSection()
     sensors: SensorSection = SensorSection()
-    hints: HintSection = HintSection()
+    hints: HintSettings = HintSettings()
     opponent: OpponentSection = OpponentSection()
     clock: ClockSection = ClockSection()
     page: PageSection = PageSection()
@@ -552,20 +512,7 @@ SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
 """The class of each section, in the order of the settings file."""
 
 
-@dataclass(frozen=True)
-class PageOptions:
-    """The address and port to serve the page on, and its defaults.
+class PageOptions(PageSection):
+    """How to serve the page: its settings, and ``owner``, the name of the person at this machine."""
 
-    Without an ``address``, only this machine can open the page. Without a ``port``, a free one is chosen. ``owner`` is
-    the name of the person at this machine. A device can override ``language`` and ``quiet_hours`` (``22:00-07:00``).
-    Without an ``https_port``, it is 443 above the other; 0 is none. Without a ``certificate`` one is made.
-    """
-
-    address: str | None = None
-    port: int | None = None
     owner: str = "owner"
-    language: str | None = None
-    quiet_hours: str | None = None
-    https_port: int | None = None
-    certificate: Path | None = None
-    certificate_key: Path | None = None

@@ -74,12 +74,7 @@ def _check_table(table: TableSetup, answer: str) -> StepResult:
         return StepResult(findings, {"table.layout": answer, "table.markers": None})
     if not table.has_board:
         if answer:
-            raise ConfigError(
-                Phrase(
-                    "got {answer}; sheets need no measures: expected Enter alone, or a layout file",
-                    answer=repr(answer),
-                )
-            )
+            raise _no_layout(answer)
         return StepResult(_findings(table, frame, table.layout))
     data, measured = _measure(table, answer, frame)
     layout = _layout_of(table, data)
@@ -153,6 +148,10 @@ def _own_file(table: TableSetup, answer: str) -> Path | None:
     return path if path is not None and (path.is_file() or is_kit(path)) else None
 
 
+def _no_layout(answer: str) -> ConfigError:
+    return ConfigError("there is no layout file {file}", repr(answer))
+
+
 def _is_bare(answer: str) -> bool:
     """Return whether an answer says that the board has no markers."""
     return NO_MARKERS in answer.split()
@@ -208,13 +207,7 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
             typed += [float(word.replace(",", ".")) for word in words[2:]]
         cell, height, across, along = typed
     except ValueError:
-        raise ConfigError(
-            Phrase(
-                "got {answer}; expected four lengths in mm, such as 40 10 350 350; two for a board without markers, "
-                "such as none 40 10; or a layout file",
-                answer=repr(answer),
-            )
-        ) from None
+        raise _no_layout(answer) from None
     if corners:
         resized = _resize_board(_layout_of(table, layout), cell, height)
         centres, findings = markers_by_corners(frame, _camera_at(table, frame, resized, corners), resized, corners)
@@ -302,17 +295,14 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     """Return the ways to answer on the page; what was measured before is filled in."""
     if table.uses_kit:
         return (AnswerForm(Phrase("It's in place"), answer=KIT),)
+    known = AnswerForm(Phrase("Use a layout that I have"), (Field(Phrase("A layout you have")),), is_rare=True)
     if not table.has_board:
-        return (AnswerForm(Phrase("The sheets are in place")),)
-    _, measured, _, own_layout = _typed_forms(table)
-    cell, height, across, along = measured.fields
+        return (AnswerForm(Phrase("The sheets are in place")), known)
     board = table.usual_layout.board
-    if "table.layout" in table.values:
-        layout = _layout_of(table, _present_data(table))
-        cell, height = (
-            replace(each, value=f"{length:g}")
-            for each, length in ((cell, layout.board.cell_mm), (height, layout.board.height_mm))
-        )
+    measured = _layout_of(table, _present_data(table)).board if "table.layout" in table.values else None
+    cell_mm = board.cell_mm if measured is None else measured.cell_mm
+    # A board's height has no usual value.
+    height = "" if measured is None else f"{measured.height_mm:g}"
     wide, high = board.columns * board.cell_mm / 2, board.rows * board.cell_mm / 2
     corners = AnswerForm(
         Phrase("These are the corners"),
@@ -327,8 +317,8 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     by_ruler = AnswerForm(
         Phrase("With a ruler"),
         (
-            replace(across, label=Phrase("How far is it from marker 0 to marker 1?"), hint=_MARKER_HINT, least=wide),
-            replace(along, label=Phrase("How far is it from marker 1 to marker 2?"), hint=_MARKER_HINT, least=high),
+            _length(Phrase("How far is it from marker 0 to marker 1?"), _MARKER_HINT, least=wide),
+            _length(Phrase("How far is it from marker 1 to marker 2?"), _MARKER_HINT, least=high),
         ),
         words=Phrase("You measure from marker to marker."),
     )
@@ -338,16 +328,19 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     own = AnswerForm(
         Phrase("My own board"),
         (
-            replace(cell, label=Phrase("How wide is a square?"), least=_LEAST_CELL_MM, hint=_CELL_HINT),
-            replace(height, label=Phrase("How high is the board?"), hint=_HEIGHT_HINT),
+            _length(Phrase("How wide is a square?"), _CELL_HINT, f"{cell_mm:g}", least=_LEAST_CELL_MM),
+            _length(Phrase("How high is the board?"), _HEIGHT_HINT, height),
         ),
         words=Phrase("Thicker than paper; you measure it once."),
         asks=Phrase("How shall the markers be measured?"),
         then=(by_corners, by_ruler, bare),
     )
     printed = AnswerForm(Phrase("The board I printed"), words=Phrase("A sheet of paper with its own markers."))
-    known = AnswerForm(Phrase("Use a layout that I have"), own_layout.fields, is_rare=True)
     return (AnswerForm(Phrase("It's in place"), asks=Phrase("Which board is it?"), then=(printed, own, known)),)
+
+
+def _length(label: Phrase, hint: Phrase, value: str = "", least: float = 0.0) -> Field:
+    return Field(label, FieldKind.LENGTH, value, hint=hint, least=least)
 
 
 _LEAST_CELL_MM = 8.0
@@ -355,23 +348,6 @@ _LEAST_CELL_MM = 8.0
 _MARKER_HINT = Phrase("From middle to middle, in millimetres.")
 _CELL_HINT = Phrase("From the middle of a square to the middle of the next, in millimetres.")
 _HEIGHT_HINT = Phrase("From the table to where the pieces stand, in millimetres: 1 cm is 10.")
-
-
-def _typed_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
-    """Return the ways to answer without a picture; none for sheets. A board's height has no usual value."""
-    if not table.has_board:
-        return ()
-    board = table.usual_layout.board
-    cell = Field(Phrase("From square to square, in mm"), FieldKind.LENGTH, f"{board.cell_mm:g}")
-    height = Field(Phrase("Height of the board's top above the table, in mm"), FieldKind.LENGTH)
-    across = Field(Phrase("From the middle of marker 0 to that of marker 1, in mm"), FieldKind.LENGTH)
-    along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.LENGTH)
-    return (
-        AnswerForm(Phrase("It's the board I printed")),
-        AnswerForm(Phrase("My own board: use these measures"), (cell, height, across, along)),
-        AnswerForm(Phrase("My own board has no markers"), (cell, height), answer=NO_MARKERS),
-        AnswerForm(Phrase("Use this layout"), (Field(Phrase("A layout you have")),)),
-    )
 
 
 def _first_corners(table: TableSetup) -> list[Point]:
@@ -403,27 +379,12 @@ def watch_table(table: TableSetup, frame: Frame) -> Inspection:
 TABLE_STEP = SetupStep(
     "table",
     Phrase("The table"),
-    _instructions,
-    Phrase("Which board lies there?"),
+    Phrase("Lay everything under the camera"),
+    _forms,
     _check_table,
-    sheets_question=Phrase("Enter when they lie there; or a layout file"),
-    live=True,
-    forms=_forms,
-    typed=_typed_forms,
-    help=(
-        Phrase(
-            "A printed board is a sheet of paper. Your own board is thicker, and its height moves its lines in the "
-            "picture: measure it to the millimetre."
-        ),
-        Phrase("Measure between the middles of two markers, not between their edges."),
-        Phrase(
-            "All on one line also answers: 40 10 350 350 (a square, the height, marker 0 to 1, marker 1 to 2), "
-            "none 40 10 (no markers), or the name of a layout file (docs/set-up.md)."
-        ),
-    ),
+    told=_instructions,
     watch=watch_table,
     needs=("camera", "kit"),
-    asks=Phrase("Lay everything under the camera"),
 )
 
 
@@ -468,14 +429,11 @@ _GRID_FORMS = (
 GRID_STEP = SetupStep(
     "grid",
     Phrase("The grid"),
-    lambda table: (Phrase("Look at {file}: the grid must lie on the board's own lines.", table.folder / SEEN_FILE),),
-    Phrase("Enter if it does; n measures the table again"),
+    Phrase("Does the grid lie on the board's lines?"),
+    lambda _: _GRID_FORMS,
     _check_grid,
-    unneeded=lambda table: Phrase("The outline on the picture shows that.") if table.uses_kit else "",
-    forms=lambda _: _GRID_FORMS,
     watch=_watch_grid,
     needs=("table",),
     reviews="table",
-    asks=Phrase("Does the grid lie on the board's lines?"),
-    told=lambda _: (),
+    unneeded=lambda table: Phrase("The outline on the picture shows that.") if table.uses_kit else "",
 )

@@ -1,4 +1,4 @@
-"""The set-up on the page: the same steps as at the terminal, shown on phones and answered from there.
+"""The set-up on the page: its steps, shown on phones and answered from there.
 
 Each page asks one thing, with the newest picture where it helps. The pages work without JavaScript. Whatever takes long
 is done by a thread of its own, which the page shows at work and can stop.
@@ -118,11 +118,11 @@ _MAPS = ("light-map", "switch-map")
 class SetUpEnvironment:
     """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function.
 
-    ``variables`` are the environment variables, ``working_folder`` is where the person types commands. ``cameras``
-    lists those that are plugged in. ``start`` has the referee started once this page is closed. An answer that is
-    checked for longer than ``patience_s`` is shown at work. ``phone`` shows what it films. With ``tonight``, only what
-    a game needs is asked for; with ``by_game``, each game has a folder of its own in the ``folder``. ``open_game``
-    names the game that goes on in the journal of a table's folder.
+    ``variables`` are the environment variables. ``cameras`` lists those that are plugged in. ``start`` has the referee
+    started once this page is closed. An answer that is checked for longer than ``patience_s`` is shown at work.
+    ``phone`` shows what it films. With ``tonight``, only what a game needs is asked for; with ``by_game``, each game
+    has a folder of its own in the ``folder``. ``open_game`` names the game that goes on in the journal of a table's
+    folder.
     """
 
     folder: Path
@@ -132,7 +132,6 @@ class SetUpEnvironment:
     makers: Callable[[PageDialogue], tuple[table_setup.MakeMap, table_setup.MakeMap]]
     say: Callable[[str], object]
     variables: Mapping[str, str] = field(default_factory=dict)
-    working_folder: Path = field(default_factory=Path.cwd)
     cameras: Callable[[], Sequence[FoundCamera]] = tuple
     start: Callable[[], object] = lambda: None
     patience_s: float = 1.0
@@ -251,7 +250,7 @@ class SetUpPage:
                 forms = () if dialogue is not None else self._forms(now)
             except FAULTS as error:
                 findings = (*findings, fault_of(now, error))
-            screen = asked_again(forms, given if step == now.name else (), now.asks or now.title)
+            screen = asked_again(forms, given if step == now.name else (), now.asks)
             is_first = not screen.given
             is_seen = is_first if now.name != CAMERA else not (is_first or screen.field)
             shows_picture = now.watch is not None and dialogue is None and (is_seen or screen.guess is not None)
@@ -533,19 +532,19 @@ class SetUpPage:
         return self._run
 
     def _new_run(self, kept: Progress) -> SetUpRun:
+        """Begin or go on; a password among the settings goes into a file of its own. Raises OSError."""
         game: Game[Any, Any] = registry.load(kept.game)
         environment = self._environment
+        values = dict(kept.values)
+        if self._camera is not None and CAMERA not in kept.done:
+            values["camera.source"] = self._camera
+        if "camera.source" in values:
+            values["camera.source"] = with_hidden_password(str(values["camera.source"]), kept.folder)
+        if environment.camera.is_mirrored:
+            values["camera.mirrored"] = True
         table = table_setup.TableSetup(
-            game,
-            kept.folder,
-            environment.camera.look,
-            environment.today,
-            environment.paper,
-            dict(kept.values),
-            is_mirrored=environment.camera.is_mirrored,
+            game, kept.folder, environment.camera.look, environment.today, environment.paper, values
         )
-        if self._camera is not None and "camera" not in kept.done:
-            table.values["camera.source"] = self._camera
         return SetUpRun(steps_of(game, tonight=environment.tonight), table, kept)
 
     def _prepared_step(self) -> table_setup.SetupStep | None:
@@ -566,8 +565,8 @@ class SetUpPage:
             self._environment.say(f"Step {run.number(step)} of {len(run.steps)}: {step.title}")
             self._shown = _CurrentStep(step.name, findings=self._shown.findings)
             try:
-                instructions = step.prepare(run.table)
-                self._shown.instructions = instructions if step.told is None else step.told(run.table)
+                step.prepare(run.table)
+                self._shown.instructions = step.told(run.table)
             except FAULTS as error:
                 self._shown.findings = (fault_of(step, error),)
         return step
@@ -628,11 +627,11 @@ class SetUpPage:
                 folder.mkdir(parents=True, exist_ok=True)
                 # What was chosen last goes on after a restart.
                 kept.keep(kept.values)
+            self._run = self._new_run(kept)
         except FAULTS as error:
             self._shown.findings = (Finding.fault(_THE_GAME, str(error)),)
             return
         self._is_new = False
-        self._run = self._new_run(kept)
 
     def _game_forms(self) -> tuple[table_setup.AnswerForm, ...]:
         if not self._to_confirm:
@@ -675,7 +674,7 @@ class SetUpPage:
         )
 
     def _ending(self, run: SetUpRun) -> Ending:
-        return run.ending(self._environment.variables, self._environment.working_folder)
+        return run.ending(self._environment.variables)
 
     def _end(self, run: SetUpRun) -> StepView:
         ending, missing = self._ending(run), [(step.name, step.title) for step in run.left_out]

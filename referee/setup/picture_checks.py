@@ -55,9 +55,9 @@ def found_cameras(root: Path) -> tuple[FoundCamera, ...]:
     """
     cameras = usb_cameras(root)
     ids = ids_of(cameras)
-    found = [FoundCamera(ids[each.device], each.name, each.device.removeprefix("/dev/video")) for each in cameras]
+    found = [FoundCamera(ids[each.device], each.name) for each in cameras]
     if (root / _PI_CAMERA).is_dir():
-        found.append(FoundCamera("pi", Phrase("the camera on the Pi's ribbon cable"), "pi"))
+        found.append(FoundCamera("pi", Phrase("the camera on the Pi's ribbon cable")))
     return tuple(found)
 
 

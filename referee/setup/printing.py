@@ -41,35 +41,20 @@ def _files(table: TableSetup) -> tuple[tuple[str, str], ...]:
     return (BOARD_FILE, Phrase("A whole board")), (MARKERS_FILE, Phrase("Markers for your own board"))
 
 
-def _print(table: TableSetup) -> tuple[str, ...]:
+def _write_files(table: TableSetup) -> None:
     layout, title = table.usual_layout, table.game.title
     pages: dict[str, tuple[Page, ...]] = {}
     if table.uses_kit:
         kit = kit_for(table.game, table.options)
         pages |= {name: plan_kit(table.game, kit, paper, table.options) for paper, (name, _) in _KITS.items()}
-        use = _USE_OF_KIT
     elif table.game.printed_sheet is not None:
         printed = table.game.printed_sheet(read_options(table.game.options, table.options))
         pages[SHEETS_FILE] = plan_sheets(title, printed, layout, table.paper)
-        use = Phrase("{sheets} has a sheet for each player. Cut them out.", sheets=SHEETS_FILE)
     else:
         pages[BOARD_FILE] = plan_board(layout, title, table.paper)
         pages[MARKERS_FILE] = plan_markers(layout.markers, table.paper)
-        use = Phrase(
-            "Use {board}, a whole board with its markers, or your own board with the markers of {markers}.",
-            board=BOARD_FILE,
-            markers=MARKERS_FILE,
-        )
     for name, planned in pages.items():
         write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
-    files = ", ".join(name for name, _ in _files(table))
-    return (
-        Phrase("Print one of these at 100 % (no fit to page): {files}", files=files)
-        if table.uses_kit
-        else Phrase("Print these at 100 % (no fit to page): {files}", files=files),
-        use,
-        Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
-    )
 
 
 def _check_print(_: TableSetup, answer: str) -> StepResult:
@@ -111,13 +96,11 @@ _PRINT_FORMS = (
 )
 
 
-_USE_OF_KIT = Phrase("The first page shows what goes where, and how to make it.")
-
-
 def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
     printing = Phrase("Print at actual size (100 %), not “fit to page”.")
     if table.uses_kit:
-        return printing, _USE_OF_KIT, Phrase("You need scissors and glue.")
+        use = Phrase("The first page shows what goes where, and how to make it.")
+        return printing, use, Phrase("You need scissors and glue.")
     own = (Phrase("Print a whole board, or only markers to put round your own."),) if table.has_board else ()
     return printing, *own
 
@@ -125,31 +108,22 @@ def _told_of_printing(table: TableSetup) -> tuple[str, ...]:
 KIT_STEP = SetupStep(
     "kit",
     Phrase("The game"),
-    lambda _: (),
-    Phrase("Enter if you have the game; kit prints one"),
-    _check_kit,
-    unneeded=lambda table: "" if has_kit(table.game.name) else Phrase("There is no paper kit of this game."),
-    forms=lambda _: (
+    Phrase("Do you have the game?"),
+    lambda _: (
         AnswerForm(Phrase("Print it"), answer=KIT, words=Phrase("A paper version, to cut out and glue.")),
         AnswerForm(Phrase("I have it"), words=Phrase("A board or sheets of your own.")),
     ),
-    asks=Phrase("Do you have the game?"),
+    _check_kit,
+    unneeded=lambda table: "" if has_kit(table.game.name) else Phrase("There is no paper kit of this game."),
 )
 PRINT_STEP = SetupStep(
     "print",
     Phrase("Printing"),
-    _print,
-    Phrase("How long is the printed ruler, in mm?"),
+    Phrase("Print these sheets"),
+    lambda _: _PRINT_FORMS,
     _check_print,
-    forms=lambda _: _PRINT_FORMS,
+    told=_told_of_printing,
+    prepare=_write_files,
     files=_files,
     needs=("players", "kit"),
-    asks=Phrase("Print these sheets"),
-    told=_told_of_printing,
-    help=(
-        Phrase(
-            "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % "
-            "or actual size, and print again if it is not 100 mm long."
-        ),
-    ),
 )

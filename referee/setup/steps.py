@@ -1,13 +1,12 @@
 """The list of set-up steps, a run through them, and its saved progress.
 
-Each step has instructions, a question, and a check that yields findings and settings. The terminal and the page use the
-same list. Files go into the table's folder; pictures come from its ``look``.
+Each step has instructions, a question, and a check that yields findings and settings. Files go into the table's folder;
+pictures come from its ``look``.
 """
 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import Reader
 from referee.settings.configuration import load, written
-from referee.settings.sources import FILE_NAME, absolute_source, find_file, read_file
+from referee.settings.sources import FILE_NAME, absolute_source, read_file
 from referee.settings.table_layout import kit_for
 from referee.setup.measuring import GRID_STEP, SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, hindrance_name, marker_findings, picture_findings
@@ -87,7 +86,7 @@ def check_step(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
 def outcome_of(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
     """Check a step without storing its settings. An expected error becomes a finding."""
     try:
-        return step.check(table, answer.strip() or step.default)
+        return step.check(table, answer.strip())
     except FAULTS as error:
         return StepResult((fault_of(step, error),))
 
@@ -116,14 +115,6 @@ def _placing(table: TableSetup) -> tuple[str, ...]:
         Phrase("Switch a webcam's autofocus off."),
         Phrase("Light the table from the side."),
     )
-
-
-def _place_camera(table: TableSetup) -> tuple[str, ...]:
-    placing = _placing(table)
-    if not table.found_cameras:
-        return (*placing, Phrase("No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi."))
-    named = ", ".join(f"{each.typed} ({each.name})" for each in table.found_cameras)
-    return (*placing, Phrase("These cameras are plugged in: {cameras}", cameras=named))
 
 
 def _check_camera(table: TableSetup, source: str) -> StepResult:
@@ -283,17 +274,6 @@ def _hindrances(table: TableSetup, reading: Reading) -> tuple[Finding, ...]:
     )
 
 
-def _before_turn(table: TableSetup) -> tuple[str, ...]:
-    if _awaits_roll(table):
-        first = (
-            Phrase("Draw the tiles and play the first turn.")
-            if _draws_tiles(table)
-            else Phrase("Roll the dice and play one turn with them.")
-        )
-        return first, Phrase("Take your hands away, then type all faces, such as {faces}.", faces=_some_faces(table))
-    return (Phrase("Play one turn, and take your hands away."),)
-
-
 def _turn_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     played = Phrase("The turn is played")
     if not _awaits_roll(table):
@@ -304,7 +284,11 @@ def _turn_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
 
 
 def _told_of_turn(table: TableSetup) -> tuple[str, ...]:
-    first, *_ = _before_turn(table) if _awaits_roll(table) else (Phrase("Play one turn by the rules."),)
+    first = Phrase("Play one turn by the rules.")
+    if _awaits_roll(table):
+        first = Phrase("Roll the dice and play one turn with them.")
+        if _draws_tiles(table):
+            first = Phrase("Draw the tiles and play the first turn.")
     return first, Phrase("Then take your hands away.")
 
 
@@ -352,69 +336,46 @@ def _check_turn(table: TableSetup, answer: str) -> StepResult:
 
 
 _SET_UP, _TURN = Phrase("set-up"), Phrase("turn")
+_PLAYERS_STEP = SetupStep(
+    "players", Phrase("The players"), Phrase("How many play?"), _player_forms, _check_players, told=_players_text
+)
 _CAMERA_STEP = SetupStep(
     "camera",
     Phrase("The camera"),
-    _place_camera,
-    Phrase("Which camera? 0 is the first"),
+    Phrase("Which camera looks at the table?"),
+    _camera_forms,
     _check_camera,
-    "0",
-    help=(
-        Phrase(
-            "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also "
-            "works, such as images:FOLDER. docs/set-up.md lists all kinds of cameras."
-        ),
-    ),
-    forms=_camera_forms,
-    watch=_watch_camera,
-    asks=Phrase("Which camera looks at the table?"),
     told=_placing,
+    watch=_watch_camera,
 )
-_PLAYERS_STEP = SetupStep(
-    "players",
-    Phrase("The players"),
-    _players_text,
-    Phrase("How many play?"),
-    _check_players,
-    "2",
-    forms=_player_forms,
-    asks=Phrase("How many play?"),
-)
+_TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_STEP)
 _STEPS = (
-    _CAMERA_STEP,
-    _PLAYERS_STEP,
-    PRINT_STEP,
-    TABLE_STEP,
-    GRID_STEP,
+    *_TONIGHT,
     *WIRING_STEPS,
     SetupStep(
         "pieces",
         Phrase("The set-up"),
-        _set_up,
-        Phrase("Enter when it is set up, or a picture of it"),
+        Phrase("Set up the game"),
+        lambda _: _SET_UP_FORMS,
         _check_set_up,
-        forms=lambda _: _SET_UP_FORMS,
+        told=_set_up,
         watch=watch_table,
         takes_photo=True,
         needs=("table",),
-        asks=Phrase("Set up the game"),
         shows_game=True,
     ),
     SetupStep(
         "turn",
         Phrase("A test turn"),
-        _before_turn,
-        Phrase("Enter when it is played; with dice or tiles, their faces"),
+        Phrase("Play a test turn"),
+        _turn_forms,
         _check_turn,
+        told=_told_of_turn,
+        watch=watch_table,
         after="pieces",
         needs=("pieces",),
-        forms=_turn_forms,
-        watch=watch_table,
-        asks=Phrase("Play a test turn"),
-        told=_told_of_turn,
     ),
 )
-_TONIGHT = (KIT_STEP, _PLAYERS_STEP, PRINT_STEP, _CAMERA_STEP, TABLE_STEP, GRID_STEP)
 
 
 PROGRESS_FILE = "setup.json"
@@ -492,13 +453,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Ending:
-    """Whether a table that was set up can be watched, and how.
-
-    ``watch`` is the command. ``overriding`` are the environment variables that override settings of the table's file.
-    """
+    """Whether a table that was set up can be watched, and the environment variables that override its settings."""
 
     is_ready: bool
-    watch: str
     overriding: tuple[str, ...]
 
 
@@ -572,20 +529,15 @@ class SetUpRun:
         kept = self.kept
         self._keep(*([name for name in names if name not in again] for names in (kept.done, kept.skipped)))
 
-    def ending(self, environment: Mapping[str, str], folder: Path) -> Ending:
-        """Return how the set-up ended for a person who types commands in the working ``folder``."""
+    def ending(self, environment: Mapping[str, str]) -> Ending:
+        """Return how the set-up ended for a person with these environment variables."""
         file, values = self.table.folder / FILE_NAME, self.table.values
         try:
-            is_found = find_file(None, environment, folder) == file
-        except ConfigError:
-            is_found = False
-        try:
-            sources = load(file, environment=environment, folder=folder).sources
+            sources = load(file, environment=environment, folder=file.parent).sources
         except ConfigError:
             # The command itself says what is wrong.
             sources = {}
         overriding = sorted(
             f"${sources[name].detail}" for name in values if name in sources and sources[name].kind == "environment"
         )
-        named = "" if is_found else f"--config {shlex.quote(str(file))} "
-        return Ending("camera.source" in values, f"./run {named}watch", tuple(overriding))
+        return Ending("camera.source" in values, tuple(overriding))

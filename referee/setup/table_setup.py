@@ -131,11 +131,10 @@ MakeMap = Callable[[Settings, Path], bool]
 
 @dataclass(frozen=True)
 class FoundCamera:
-    """A camera that is plugged in: its source, its name for people, and what names it in a typed answer."""
+    """A camera that is plugged in: its source, and its name for people."""
 
     source: str
     name: str
-    typed: str
 
 
 def _refuse_mapping(settings: Settings, path: Path) -> bool:
@@ -163,8 +162,7 @@ class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
     ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game
-    is always among them. ``is_mirrored``: the camera's pictures are turned round. ``found_cameras`` are plugged
-    in. ``belief`` is set once the start position was seen.
+    is always among them. ``found_cameras`` are plugged in. ``belief`` is set once the start position was seen.
     """
 
     game: Game[Any, Any]
@@ -178,18 +176,10 @@ class TableSetup:
     found_cameras: Sequence[FoundCamera] = ()
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
-    is_mirrored: bool = False
 
     def __post_init__(self) -> None:
-        """Name the game in the settings, and a mirrored camera, whichever steps are skipped; hide a password.
-
-        Raises OSError if that can't be written.
-        """
-        self.values["game.name"] = self.game.name
-        if "camera.source" in self.values:
-            self.values["camera.source"] = with_hidden_password(str(self.values["camera.source"]), self.folder)
-        if self.is_mirrored:
-            self.values["camera.mirrored"] = True
+        """Name the game in the settings, whichever steps are skipped."""
+        self.values = {**self.values, "game.name": self.game.name}
 
     @property
     def chosen_options(self) -> Mapping[str, OptionValue]:
@@ -288,38 +278,28 @@ Watch = Callable[[TableSetup, Frame], Inspection]
 
 @dataclass(frozen=True)
 class SetupStep:
-    """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
+    """One step: ``asks`` is its question, after what it has ``told``; ``forms`` are the ways to answer it.
 
-    ``sheets_question`` is asked instead if the game is played on sheets. ``help`` is what a question mark shows.
-    ``forms`` are for answering on the page; each produces the same text as a typed answer. ``typed`` are the forms
-    between which the ``question`` asks at the terminal, to ask for the fields of the chosen one. ``live``: the check
-    uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
-    ``after`` names a step that must be done in the same run. ``needs`` are the steps whose results this one uses: if
-    one of them is done again, so is this. ``reviews`` names the step whose result a person looks at here; it is left
-    out with it. ``unneeded`` returns the reason if this table doesn't need the step.
-    ``files`` are the files to print, each with its title. ``takes_photo`` means that the answer may be a picture file.
-    ``asks`` is the page's question, and ``told`` are its instructions where they differ
-    from those at the terminal. ``shows_game``: the page draws how the game is set up.
+    ``check`` takes the text that a form's answers make. ``prepare`` writes the ``files`` to print, each with its title.
+    ``watch`` describes and draws the newest picture. ``after`` names a step that must be done in the same run.
+    ``needs`` are the steps whose results this one uses: if one of them is done again, so is this. ``reviews`` names
+    the step whose result a person looks at here; it is left out with it. ``unneeded`` returns the reason if this table
+    doesn't need the step. ``takes_photo``: the answer may be a picture file. ``shows_game``: the page draws how the
+    game is set up.
     """
 
     name: str
     title: str
-    prepare: Callable[[TableSetup], tuple[str, ...]]
-    question: str
+    asks: str
+    forms: Callable[[TableSetup], tuple[AnswerForm, ...]]
     check: Callable[[TableSetup, str], StepResult]
-    default: str = ""
-    sheets_question: str = ""
-    live: bool = False
-    after: str = ""
-    unneeded: Callable[[TableSetup], str] = lambda _: ""
-    forms: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
-    typed: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
-    help: tuple[str, ...] = ()
-    watch: Watch | None = None
+    told: Callable[[TableSetup], tuple[str, ...]] = lambda _: ()
+    prepare: Callable[[TableSetup], object] = lambda _: None
     files: Callable[[TableSetup], tuple[tuple[str, str], ...]] = lambda _: ()
-    takes_photo: bool = False
+    watch: Watch | None = None
+    after: str = ""
     needs: tuple[str, ...] = ()
     reviews: str = ""
-    asks: str = ""
-    told: Callable[[TableSetup], tuple[str, ...]] | None = None
+    unneeded: Callable[[TableSetup], str] = lambda _: ""
+    takes_photo: bool = False
     shows_game: bool = False

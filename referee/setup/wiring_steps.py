@@ -38,26 +38,11 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
         raise ConfigError(joined(explain_faults(error), "; ")) from error
 
 
-_ABOUT_LIGHTS = (
-    Phrase("What shows the lights? terminal (the screen), gpio (the Pi's pins), board (a microcontroller),"),
-    Phrase("wled-network; several with commas."),
-    Phrase("What they need comes after them, such as: wled-network wled_host=wled.local strip_lights=49."),
-    Phrase("docs/hardware.md shows the wiring."),
-)
-
-
 def _check_lights(table: TableSetup, answer: str) -> StepResult:
     words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
     given = {**_without_wiring(table, "lights"), **given, "lights.drivers": drivers}
     return _check_wiring(table, given, ", ".join(drivers), making="light map")
-
-
-_ABOUT_SWITCHES = (
-    Phrase("Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's)."),
-    Phrase("What they need comes after that, such as: pins row_pins=[5,6,13] column_pins=[16,20,21]."),
-    Phrase("docs/sensors.md shows the wiring."),
-)
 
 
 def _check_switches(table: TableSetup, answer: str) -> StepResult:
@@ -180,11 +165,10 @@ def _check_map(
     return _check_wiring(table, given, Phrase("{file} is used", file=path.name), others=others)
 
 
-_AS_TYPED = AnswerForm(
-    Phrase("Something else"),
-    (Field(Phrase("All of it, as typed at the terminal"), hint=Phrase("The hardware's page in docs describes it.")),),
-    is_rare=True,
-)
+def _something_else(label: Phrase) -> AnswerForm:
+    return AnswerForm(Phrase("Something else"), (Field(label),), is_rare=True)
+
+
 _STRIP = Field(Phrase("How many lights has the strip?"), FieldKind.NUMBER, setting="strip_lights")
 _HOST = Field(
     Phrase("What is its address in your network?"),
@@ -205,7 +189,7 @@ _LIGHT_FORMS = (
     AnswerForm(
         Phrase("A buzzer on the Pi's pins"), (_BUZZER,), answer="gpio", words=Phrase("It says when a turn was right.")
     ),
-    _AS_TYPED,
+    _something_else(Phrase("Drivers and their settings, such as board, gpio buzzer_pin=18 (docs/hardware.md)")),
 )
 _PINS_HINT = Phrase("Their numbers, from the first to the last, with commas.")
 _ROWS = Field(Phrase("Which pins have the rows?"), FieldKind.PINS, setting="row_pins", hint=_PINS_HINT)
@@ -214,7 +198,7 @@ _SWITCH_FORMS = (
     AnswerForm(Phrase("No switches"), answer="none", words=Phrase("The camera alone sees the pieces.")),
     AnswerForm(Phrase("On a microcontroller"), answer="board", words=Phrase("A Pico or an ESP32 on a USB cable.")),
     AnswerForm(Phrase("On the Pi's own pins"), (_ROWS, _COLUMNS), answer="pins", words=Phrase("In rows and columns.")),
-    _AS_TYPED,
+    _something_else(Phrase("A source and its settings, such as pins switch_pins=[5,6,13] (docs/sensors.md)")),
 )
 _MAP_FORMS = (
     AnswerForm(Phrase("Begin")),
@@ -223,47 +207,33 @@ _MAP_FORMS = (
 
 WIRING_STEPS = (
     SetupStep(
-        "lights",
-        Phrase("Lights"),
-        lambda _: _ABOUT_LIGHTS,
-        Phrase("Lights"),
-        _check_lights,
-        "terminal",
-        forms=lambda _: _LIGHT_FORMS,
-        asks=Phrase("What shows lights at the table?"),
-        told=lambda _: (),
+        "lights", Phrase("Lights"), Phrase("What shows lights at the table?"), lambda _: _LIGHT_FORMS, _check_lights
     ),
     SetupStep(
         "light-map",
         Phrase("Which light is where"),
-        lambda _: _BEFORE_LIGHT_MAP,
-        Phrase("Enter to begin, or a map you have"),
+        Phrase("Is the board empty?"),
+        lambda _: _MAP_FORMS,
         _check_light_map,
+        told=lambda _: _BEFORE_LIGHT_MAP,
         unneeded=_unneeded_light_map,
-        forms=lambda _: _MAP_FORMS,
-        asks=Phrase("Is the board empty?"),
         needs=("lights",),
     ),
     SetupStep(
         "switches",
         Phrase("Switches"),
-        lambda _: _ABOUT_SWITCHES,
-        Phrase("Switches"),
+        Phrase("Are there switches under the squares?"),
+        lambda _: _SWITCH_FORMS,
         _check_switches,
-        "none",
-        forms=lambda _: _SWITCH_FORMS,
-        asks=Phrase("Are there switches under the squares?"),
-        told=lambda _: (),
     ),
     SetupStep(
         "switch-map",
         Phrase("Which switch is where"),
-        lambda _: _BEFORE_SWITCH_MAP,
-        Phrase("Enter to begin, or a map you have"),
+        Phrase("Is the board empty?"),
+        lambda _: _MAP_FORMS,
         _check_switch_map,
+        told=lambda _: _BEFORE_SWITCH_MAP,
         unneeded=_unneeded_switch_map,
-        forms=lambda _: _MAP_FORMS,
-        asks=Phrase("Is the board empty?"),
         needs=("switches",),
     ),
 )

@@ -88,7 +88,7 @@ def steps_of_set_up(browser: Browser) -> list[Image]:
     """Give a phone's screenshots of two steps of a set-up: looking at the table, and comparing the grid."""
     picture = Renderer(1).render(Scene(standard_setting(lens(_SEEN)), ()), 0)
     shown = []
-    for done in (2, 3):
+    for done in (3, 4):
         with tempfile.TemporaryDirectory() as name, closing(SharedCamera()) as shared_camera:
             folder = Path(name)
             cv2.imwrite(str(folder / "1.png"), picture)

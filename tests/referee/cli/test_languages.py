@@ -103,14 +103,6 @@ def test_a_game_in_the_journal_is_kept_in_german(
     assert not untranslated
 
 
-def test_the_set_up_is_in_german(untranslated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = runner_in(tmp_path, monkeypatch)("setup", "diaballik", input="?\nfolder:nothing\ns\n" + "?\ns\n" * 9)
-    lines = said.output.splitlines()
-    assert "Schritt 1 von 10: Die Kamera" in lines
-    assert not [line for line in lines if ENGLISH.search(line.replace(str(tmp_path), ""))]
-    assert not untranslated
-
-
 def test_the_demo_speaks_german(untranslated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
     monkeypatch.setattr("sys.stdout", shown)

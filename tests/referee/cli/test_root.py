@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from common.findings import Finding
 from engine.registry import games
 from referee.cli import main
-from referee.cli.context import OUTPUT_FILE, OUTPUT_FOLDER, PAPERS, CommandContext, SettingOption, agrees, ask_line
+from referee.cli.context import OUTPUT_FILE, OUTPUT_FOLDER, PAPERS, CommandContext, SettingOption, agrees
 from referee.cli.group import EXIT_CODES, LazyCommand, LazyGroup, exit_code_of, report_fault
 from referee.cli.root import root
 from referee.cli.watch import demo_command, watch_command
@@ -496,7 +496,7 @@ def test_every_file_that_a_command_writes_is_asked_about() -> None:
     assert writes == {
         # Pictures of one watch after another belong in one folder; set-up goes on in its folder.
         ("watch", ("--debug-image",)),
-        ("setup", ("--folder",)),
+        ("start", ("--folder",)),
     }
 
 
@@ -521,19 +521,15 @@ def test_a_prompt_breaks_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     @click.command
     def asks() -> None:
         click.echo(agrees(question, default=True))
-        click.echo(ask_line("How far apart are the outer edges of the markers, in mm?", "350"))
 
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
-    said = CliRunner().invoke(asks, input="\n\n").output
+    said = CliRunner().invoke(asks, input="\n").output
     assert said.splitlines() == [
         "A game is not finished (Deblockle, 1",
         "turn, deblockle-2026-03-01-12-00.txt).",
         "Go on with it? [Y/n]: ",
         "True",
-        "How far apart are the outer edges of",
-        "the markers, in mm? [350]: ",
-        "350",
     ]
 
 

@@ -24,7 +24,7 @@ from referee.cli.play.game import choose_randomly
 from referee.commands.entries import apply_entry, refusal, start_states, with_named_players
 from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
-from referee.hints.advice import HintSettings
+from referee.hints.hint_settings import HintSettings
 from referee.journal import database
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold, read_step
@@ -264,7 +264,7 @@ def hinted(kept: KeptGame, settings: HintSettings | None = None) -> str:
 
 def test_a_game_kept_by_text_has_hints() -> None:
     kept = KeptGame(DEBLOCKLE)
-    gentle = HintSettings("gentle", 0.05)
+    gentle = HintSettings(strength="gentle", seconds=0.05)
 
     def hint(settings: HintSettings = gentle) -> str:
         return hinted(kept, settings)
@@ -280,7 +280,7 @@ def test_a_game_kept_by_text_has_hints() -> None:
     with pytest.raises(CorrectionError, match="No hint: the game is over"):
         hint()
     with pytest.raises(CorrectionError, match="ruled hints out"):
-        hint(HintSettings("none"))
+        hint(HintSettings(strength="none"))
     assert "a gentle hint for gold: look at " in event_lines(DEBLOCKLE, kept.events)[1].sentence.replace("Hint: ", "")
     kept.journal.close()
 
@@ -298,7 +298,7 @@ def test_a_game_begun_without_hints_never_has_any() -> None:
     kept = KeptGame(DEBLOCKLE)
     kept.journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle", "hints": "none"}))
     with pytest.raises(CorrectionError, match="ruled hints out"):
-        hinted(kept, HintSettings("strong"))
+        hinted(kept, HintSettings(strength="strong"))
     kept.journal.close()
 
 

@@ -13,7 +13,8 @@ from hardware.lights.signals import LightRole
 from referee.commands.entries import apply_entry
 from referee.commands.typed_lines import parse_line
 from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, TakeBack
-from referee.hints.advice import Advice, Answer, HintSettings, Question
+from referee.hints.advice import Advice, Answer, Question
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import (
     ImmediateHints,
     Opponent,
@@ -211,7 +212,7 @@ def test_a_restart_keeps_the_announced_turn(at_table: Make, tmp_path: Path) -> N
 
 
 def test_the_program_plays_in_games_without_hints_and_gives_none(at_table: Make) -> None:
-    table = at_table(hints=HintSettings("none"))
+    table = at_table(hints=HintSettings(strength="none"))
     play_for_gold(table)
     assert table.snapshots[-1].intention is not None
     assert "Chance" not in table.said[-1]
@@ -306,7 +307,7 @@ def test_the_program_requests_what_people_can_do(name: str, position: str, turn:
     game = load(name)
     state = game.notation.parse_state(position) if position else rolled(game, game.rules.new())
     side = "warm" if name == "blockade" else "p1"
-    wish = Opponent(game, OpponentSettings(side), Decided(turn, side)).poll((state,), Folded())
+    wish = Opponent(game, OpponentSettings(side, "fair", 2.0), Decided(turn, side)).poll((state,), Folded())
     assert wish is not None
     assert wish.words == words
     if wish.event is not None:

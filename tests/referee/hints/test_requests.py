@@ -41,13 +41,13 @@ from referee.hints.advice import (
     RULED_OUT,
     Advice,
     Answer,
-    HintSettings,
     HintStrength,
     Question,
     advice_of,
     answer_question,
     hint_text,
 )
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import ImmediateHints, hint_event, recorded_advice
 from referee.hints.process import HintProcess, serve
 from referee.journal.events import decode, encode
@@ -108,7 +108,9 @@ def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterat
             turn_end: TurnEnd = TurnEnd.REST,
         ) -> Table:
             chosen = journal or opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
-            settings = ServiceSettings(rest_s=1.0, turn_end=turn_end, hints=HintSettings(strength, 0.1))
+            settings = ServiceSettings(
+                rest_s=1.0, turn_end=turn_end, hints=HintSettings(strength=strength, seconds=0.1)
+            )
             table = Table(deblockle, make_reading, chosen, settings, hints or HeldBackHints())
             table.service.start()
             table.show(start, 2)
@@ -171,7 +173,7 @@ def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Ma
 
 def test_each_of_those_who_write_at_once_gets_a_hint_of_their_own(new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    table = by_text(journal, "number-drop", hints=HintSettings("fair", 0.1))
+    table = by_text(journal, "number-drop", hints=HintSettings(strength="fair", seconds=0.1))
     table.begin(NewGame("number-drop", {"players": 2}))
     position = "drop p1=1...... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1,p2"
     assert table.apply(Correct("Ann", position=position))
@@ -314,7 +316,7 @@ def test_no_setting_gives_hints_in_a_game_without_them(at_table: Make, deblockle
     assert table.lamp.signals[-1].lights == lights
     # Even a referee started with other settings gives none.
     other = Table(
-        deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings("strong")), HeldBackHints()
+        deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings(strength="strong")), HeldBackHints()
     )
     other.service.start()
     other.service.hint(AskHint("button"))
@@ -436,7 +438,7 @@ def test_a_button_on_a_pin_leads_to_a_hint_on_a_light(deblockle: Any, make_readi
         Journal.in_memory(wall_clock=wall_clock) as journal,
         Panel(sources, clock, said.append) as panel,
     ):
-        settings = ServiceSettings(rest_s=1.0, hints=HintSettings("gentle", 0.1))
+        settings = ServiceSettings(rest_s=1.0, hints=HintSettings(strength="gentle", seconds=0.1))
         lamp = LampOnPins(panel)
         table = Table(deblockle, make_reading, journal, settings, HintProcess(), lamp=lamp)
 

@@ -665,7 +665,7 @@ def test_every_screen_shows_an_open_offer_even_after_a_restart(tmp_path: Path) -
 
 
 def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None:
-    opponent = Opponent(GAME, OpponentSettings("white"), ImmediateHints(lambda: 0.0))
+    opponent = Opponent(GAME, OpponentSettings("white", "fair", 2.0), ImmediateHints(lambda: 0.0))
     service, _ = service_on(new_journal(), opponent)
     assert carry_out(service, OfferDraw("Ann")).words == "the program accepts no draw; play on, or resign"
 
@@ -691,7 +691,7 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
 
 
 def test_the_program_offers_no_draw_either(new_journal: Callable[[], Journal]) -> None:
-    opponent = Opponent(GAME, OpponentSettings("black"), ImmediateHints(lambda: 0.0))
+    opponent = Opponent(GAME, OpponentSettings("black", "fair", 2.0), ImmediateHints(lambda: 0.0))
     service, _ = service_on(new_journal(), opponent)
     assert carry_out(service, OfferDraw("Ann")).refused, "it is the program's turn"
 

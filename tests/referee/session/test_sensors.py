@@ -399,7 +399,7 @@ def test_the_turns_to_choose_from_have_their_player(on: Table) -> None:
 
 def test_a_question_about_a_sheet_is_not_answered_by_the_programs_turn_on_another(on: Table) -> None:
     on.journal.append(Event(EventKind.INTENTION, {"player": "p1", "turn": P2_TURN, "sentence": "", "places": []}))
-    side = Opponent(NUMBER_DROP, OpponentSettings("p1"), ImmediateHints(CountingClock(0.01)))
+    side = Opponent(NUMBER_DROP, OpponentSettings("p1", "fair", 2.0), ImmediateHints(CountingClock(0.01)))
     on.service = Service(NUMBER_DROP, on.reader, on.journal, on._take, on.settings, on.said.append, opponent=side)
     on.service.start()
     assert VerdictKind.AMBIGUOUS in kinds_of(see(on, written("p2"), (), 4.0, P2_DOUBTFUL))
@@ -415,7 +415,7 @@ def test_a_roll_does_not_pass_for_the_program_that_wants_a_loop(new_journal: Cal
         EventKind.INTENTION, {"player": "p2", "turn": "loop:a1+b1+c1", "sentence": "p2 draws a loop.", "places": []}
     )
     on.journal.append(loop)
-    side = Opponent(NUMBER_DROP, OpponentSettings("p2"), ImmediateHints(CountingClock(0.01)))
+    side = Opponent(NUMBER_DROP, OpponentSettings("p2", "fair", 2.0), ImmediateHints(CountingClock(0.01)))
     on.service = Service(NUMBER_DROP, on.reader, on.journal, on._take, settings, on.said.append, opponent=side)
     on.service.start()
     before = on.kinds()

@@ -13,7 +13,8 @@ from hardware.pin_map import ButtonRole
 from referee.clocks import ClockMode, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, CommandQueue, Correct, NewGame, Press, Reply, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, FieldError, JournalFullError
-from referee.hints.advice import HintSettings, HintStrength
+from referee.hints.advice import HintStrength
+from referee.hints.hint_settings import HintSettings
 from referee.journal.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import ServiceSettings
@@ -475,7 +476,7 @@ HOUSE = TimeControl(ClockMode.FISCHER, 300.0, 3.0, FlagRule.LOSES, waits=False)
     [("fair", False, False), ("fair", True, True), ("none", False, True), ("none", True, True)],
 )
 def test_hints_are_ruled_out_by_the_house_or_by_the_game(strength: HintStrength, asked: bool, ruled_out: bool) -> None:
-    settings = ServiceSettings(hints=HintSettings(strength))
+    settings = ServiceSettings(hints=HintSettings(strength=strength))
     assert settings.complete(load("diaballik"), NewGame("diaballik", without_hints=asked))[0].without_hints is ruled_out
 
 

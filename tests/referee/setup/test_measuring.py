@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-import tomllib
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from importlib import resources
@@ -16,15 +16,22 @@ import pytest
 
 from common.findings import Severity
 from engine.registry import load
+from referee.settings.settings import CameraSection
 from referee.setup.measuring import TABLE_STEP, markers_by_corners
-from referee.setup.picture_checks import LocatedTable, draw_markers, marker_findings, picture_findings, table_findings
+from referee.setup.picture_checks import (
+    LocatedTable,
+    SharedCamera,
+    draw_markers,
+    marker_findings,
+    picture_findings,
+    table_findings,
+)
 from referee.setup.screens import screen_of
-from referee.setup.steps import check_step
+from referee.setup.steps import check_step, steps_of
 from referee.setup.table_setup import TableSetup
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
-from tests.commands import Run
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.layout.table import default_layout
@@ -85,7 +92,7 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
 @pytest.mark.parametrize("answer", ["40 10 1 2 3", "40 10 1,1 2,2 3,3 4", "forty", "40 10 350"])
 def test_invalid_measurements_are_refused(answer: str, seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     outcome = check_step(TABLE_STEP, table_of(tmp_path, seen[1]), answer)
-    assert "expected four lengths" in outcome.findings[0].message
+    assert "there is no layout file" in outcome.findings[0].message
 
 
 def test_impossible_corners_are_refused(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
@@ -205,12 +212,14 @@ def test_sheets_need_no_measures_but_may_have_their_own_layout(tmp_path: Path) -
     for answer in ("40 10 350 350", "none 12 0", "absent.json"):
         refused = check_step(TABLE_STEP, table, answer)
         assert not refused.is_done
-        assert "expected Enter alone, or a layout file" in refused.findings[0].message
+        assert "there is no layout file" in refused.findings[0].message
     assert check_step(TABLE_STEP, table, "").is_done
     assert "table.layout" not in table.values
     text = resources.files("vision.layout").joinpath("games", "number-drop.json").read_text(encoding="utf-8")
     (tmp_path / "ours.json").write_text(text)
-    assert check_step(TABLE_STEP, table, "ours.json").is_done
+    given = screen_of(TABLE_STEP.forms(table), ["1", "ours.json"]).answer
+    assert given is not None
+    assert check_step(TABLE_STEP, table, given).is_done
     assert table.values["table.layout"] == "ours.json"
 
 
@@ -320,17 +329,14 @@ class UsbCapture:
         pass
 
 
-@pytest.mark.parametrize(
-    ("settings", "size"), [(None, (1280, 720)), ("[camera]\nwidth_px = 1600\nheight_px = 900\n", (1600, 900))]
-)
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 900)])
 def test_a_usb_camera_gives_pictures_of_the_size_in_the_settings(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str | None, size: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     monkeypatch.setattr(cv2, "VideoCapture", UsbCapture)
-    file = tmp_path / "referee.toml"
-    if settings is not None:
-        file.write_text(settings)
-    said = run("setup", "deblockle", "--camera", "0", input="q\n" if settings is None else "y\nq\n")
-    assert f"{size[0]} x {size[1]} pixels" in said.output
-    camera = tomllib.loads(file.read_text())["camera"]
-    assert (camera["width_px"], camera["height_px"]) == size
+    asked = CameraSection() if size == (1280, 720) else CameraSection(width_px=size[0], height_px=size[1])
+    with closing(SharedCamera(asked)) as shared_camera:
+        table = TableSetup(load("deblockle"), tmp_path, shared_camera.look, TODAY)
+        (camera,) = (step for step in steps_of(table.game) if step.name == "camera")
+        assert check_step(camera, table, "0").is_done
+    assert table.picture_px == size

@@ -24,7 +24,7 @@ from common.findings import Finding, Severity
 from common.phrases import Phrase
 from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
-from referee.cli.setup import page_key
+from referee.cli.start import page_key
 from referee.languages import sentences
 from referee.session.table_port import PhonePort
 from referee.settings.configuration import load as load_settings
@@ -93,8 +93,9 @@ def page_in(
 
 
 def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
-    """The progress after every step before this one."""
+    """The progress after every step before this one; the camera is chosen before anything is printed."""
     names = [
+        "kit",
         "camera",
         "print",
         "table",
@@ -109,6 +110,11 @@ def done_until(step: str, folder: Path, camera: str, **values: object) -> Progre
     return Progress(folder, "deblockle", names[: names.index(step)], {**seen, **values})
 
 
+def before_camera(folder: Path, source: str = "") -> Progress:
+    """The progress after every step before that of the camera."""
+    return Progress(folder, "deblockle", ["kit", "print"], {"camera.source": source} if source else {})
+
+
 def test_a_game_can_be_chosen_changed_and_is_kept(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, camera=camera)
     view = page.view()
@@ -117,17 +123,20 @@ def test_a_game_can_be_chosen_changed_and_is_kept(tmp_path: Path, camera: str) -
     page.answer("game", ["chess"])
     assert page.view().name == "game"
     choose(page, "number-drop")
-    assert (page.title, page.view().name) == ("Number Drop", "camera")
-    page.back("camera")
+    assert (page.title, page.view().name) == ("Number Drop", "kit")
+    page.back("kit")
     choose(page, "deblockle")
+    page.answer("kit", ["1"])
+    page.answer("print", ["0", "0"])
     assert [form.camera for _, form in page.view().screen.options] == ["", "", camera]
     assert page.answer("camera", [camera]) == [camera]
     assert page.view("camera", [camera]).shows_picture
     page.answer("camera", [camera, "0"])
-    assert page.view().name == "print"
+    assert page.view().name == "table"
     again = page_in(tmp_path, Progress.load(tmp_path, None))
-    assert (again.title, again.view().name) == ("Deblockle", "print")
-    assert [state for *_, state in again.view().steps][:3] == [StepState.DONE, StepState.NOW, StepState.AHEAD]
+    assert (again.title, again.view().name) == ("Deblockle", "table")
+    assert [state for *_, state in again.view().steps][2:5] == [StepState.DONE, StepState.NOW, StepState.AHEAD]
+    again.go("table", "print")
     assert (again.file("board.pdf") or b"").startswith(b"%PDF")
     assert again.file("referee.toml") is None
     assert again.file("../seen/1.png") is None
@@ -140,10 +149,10 @@ def choose(page: SetUpPage, game: str) -> None:
 
 def test_a_camera_is_chosen_by_its_picture(tmp_path: Path, camera: str) -> None:
     plugged_in: list[FoundCamera] = []
-    page = page_in(tmp_path, Progress(tmp_path, "deblockle"), cameras=lambda: tuple(plugged_in))
+    page = page_in(tmp_path, before_camera(tmp_path), cameras=lambda: tuple(plugged_in))
     assert [form.is_rare for _, form in page.view().screen.options] == [True, True]
     before = page.state()
-    plugged_in += [FoundCamera(camera, "HD Webcam", "0"), FoundCamera("images:/not/here", "Broken", "1")]
+    plugged_in += [FoundCamera(camera, "HD Webcam"), FoundCamera("images:/not/here", "Broken")]
     assert page.state() != before, "the page shows it by itself"
     assert page.snapshot(camera) is not None
     assert page.snapshot("images:/not/here") is None
@@ -188,7 +197,7 @@ def test_a_camera_s_password_is_in_a_file_of_its_own_and_in_no_page(
     tmp_path: Path, filming: AnsweringCamera, typed: list[str], kept: str
 ) -> None:
     host = f"127.0.0.1:{filming.port}"
-    page = page_in(tmp_path, Progress(tmp_path, "deblockle"))
+    page = page_in(tmp_path, before_camera(tmp_path))
     client = TestClient(create_set_up(page, access_of()), base_url="http://127.0.0.1:8000", follow_redirects=False)
     csrf = csrf_in(client)
     given = [each.replace("HOST", host) for each in typed]
@@ -199,7 +208,7 @@ def test_a_camera_s_password_is_in_a_file_of_its_own_and_in_no_page(
     assert client.get("/picture.jpg").headers["content-type"] == "image/jpeg"
     chosen = parse_qs(urlsplit(leads_to).query)["a"]
     client.post("/do", data={"csrf": csrf, "do": "answer", "step": "camera", "a": [*chosen, "0"]})
-    assert page.view().name == "print"
+    assert page.view().name == "table"
     page.close()
     file = tmp_path / ADDRESS_FILE
     assert file.read_text() == kept.replace("HOST", host) + "\n"
@@ -211,7 +220,7 @@ def test_a_camera_s_password_is_in_a_file_of_its_own_and_in_no_page(
 
 
 def test_a_password_that_the_settings_have_is_shown_nowhere_either(tmp_path: Path) -> None:
-    page = page_in(tmp_path, Progress(tmp_path, "deblockle", [], {"camera.source": "http://me:s3cret@127.0.0.1:9/"}))
+    page = page_in(tmp_path, before_camera(tmp_path, "http://me:s3cret@127.0.0.1:9/"))
     client = TestClient(create_set_up(page, access_of()), base_url="http://127.0.0.1:8000", follow_redirects=False)
     assert "s3cret" not in client.get("/").text + client.get("/?step=camera&a=0").text
     page.skip("camera")
@@ -220,7 +229,7 @@ def test_a_password_that_the_settings_have_is_shown_nowhere_either(tmp_path: Pat
 
 
 def test_what_is_no_address_is_refused_and_its_password_forgotten(tmp_path: Path) -> None:
-    page = page_in(tmp_path, Progress(tmp_path, "deblockle"))
+    page = page_in(tmp_path, before_camera(tmp_path))
     for address in ("", "192.168.1.7", "file:///etc/passwd"):
         assert page.answer("camera", ["1", address, "me", "s3cret"]) == ()
         assert "This is not an address." in page.view().findings[0].message
@@ -247,7 +256,7 @@ def test_another_address_in_the_same_file_is_another_camera(tmp_path: Path, film
 def test_the_phone_is_led_to_the_encrypted_page_if_it_may_become_the_camera(
     tmp_path: Path, plugged_in: Sequence[str], chosen: str | None, may_film: bool
 ) -> None:
-    found = [FoundCamera(each, "HD Webcam", each) for each in (*plugged_in, "phone")]
+    found = [FoundCamera(each, "HD Webcam") for each in (*plugged_in, "phone")]
     port = PhonePort(PhoneCamera(time.monotonic))
     kept = None if chosen is None else Progress(tmp_path, "deblockle", [], {"camera.source": chosen})
     assert page_in(tmp_path, kept, phone=port, cameras=lambda: found).may_film is may_film
@@ -288,11 +297,11 @@ def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: 
         deed("print")
     assert page.view().name == "table"
     page.back("table")
-    assert page.view().name == "print"
+    assert page.view().name == "camera"
 
 
 def test_a_missing_camera_is_reported_in_place_of_its_picture(tmp_path: Path, camera: str) -> None:
-    page = page_in(tmp_path, Progress(tmp_path, "deblockle"), "images:/not/here")
+    page = page_in(tmp_path, before_camera(tmp_path), "images:/not/here")
     inspection = page.inspect(again=True)
     assert inspection.picture is None
     assert (inspection.findings[0].subject, inspection.findings[0].severity) == ("The camera", Severity.FAULT)
@@ -401,8 +410,9 @@ def test_a_step_done_again_has_those_done_again_that_use_it(tmp_path: Path, came
     page = page_in(tmp_path, done_until("pieces", tmp_path, camera))
     page.go("pieces", "table")
     assert [name for name, _, state in page.view().steps if state is StepState.DONE] == [
-        "camera",
+        "kit",
         "print",
+        "camera",
         "lights",
         "switches",
     ]
@@ -454,7 +464,7 @@ def test_what_takes_long_is_shown_at_work_and_can_be_stopped(
 
 
 def test_settings_of_another_game_are_replaced_only_if_confirmed(tmp_path: Path, camera: str) -> None:
-    Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "lights.brightness": 0.5})
+    Progress(tmp_path, "deblockle", ["kit"]).keep({"game.name": "deblockle", "lights.brightness": 0.5})
     before = (tmp_path / "referee.toml").read_text()
     page = page_in(tmp_path)
     choose(page, "blockade")
@@ -462,20 +472,20 @@ def test_settings_of_another_game_are_replaced_only_if_confirmed(tmp_path: Path,
     assert (page.title, view.name) == ("", "game")
     assert view.screen.asks == "Replace what is set up here?"
     page.answer("game", ["0"])
-    assert (page.title, page.view().name) == ("Blockade", "camera")
+    assert (page.title, page.view().name) == ("Blockade", "kit")
     assert (tmp_path / "referee.toml").read_text() == before
-    page.back("camera")
+    page.back("kit")
     choose(page, "deblockle")
     assert (page.title, page.view().name) == ("Deblockle", "print")
 
 
 def test_a_new_set_up_of_the_same_game_begins_with_the_first_step(tmp_path: Path, camera: str) -> None:
-    Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "camera.source": camera})
+    Progress(tmp_path, "deblockle", ["kit"]).keep({"game.name": "deblockle", "camera.source": camera})
     page = page_in(tmp_path, is_new=True)
     choose(page, "deblockle")
     assert page.view().name == "game"
     page.answer("game", ["0"])
-    assert page.view().name == "camera"
+    assert page.view().name == "kit"
 
 
 def test_a_second_answer_to_a_question_does_not_answer_the_next_one(tmp_path: Path, camera: str) -> None:

@@ -41,6 +41,7 @@ class Begun:
     def __init__(self) -> None:
         self.watched: list[str] = []
         self.shown: list[tuple[str, str]] = []
+        self.all_steps: list[bool] = []
 
 
 @pytest.fixture
@@ -48,15 +49,16 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Begun:
     recorded = Begun()
 
     def watch(settings: Path, options: object, *more: str) -> int:
-        recorded.watched.append(" ".join((str(settings.relative_to(tmp_path)), *more)))
+        recorded.watched.append(" ".join((str((tmp_path / settings).relative_to(tmp_path)), *more)))
         return 0
 
-    def on_page(kept: Progress | None, folder: Path, *_: object, **__: object) -> int:
+    def on_page(kept: Progress | None, folder: Path, *, tonight: bool, **_: object) -> int:
+        recorded.all_steps.append(not tonight)
         recorded.shown.append(("" if kept is None else kept.game, str(folder.relative_to(tmp_path))))
         return 0
 
-    monkeypatch.setattr("referee.cli.setup._watch", watch)
-    monkeypatch.setattr("referee.cli.setup._on_page", on_page)
+    monkeypatch.setattr("referee.cli.start._watch", watch)
+    monkeypatch.setattr("referee.cli.start._on_page", on_page)
     return recorded
 
 
@@ -80,6 +82,50 @@ def test_a_set_up_that_was_begun_in_this_folder_goes_on_here(run: Run, tmp_path:
     Progress(tmp_path, "diaballik", whole).keep({"game.name": "diaballik", **CAMERA})
     run("start")
     assert begun.watched == ["referee.toml"]
+
+
+def test_a_table_that_is_set_up_shows_its_steps_if_they_are_asked_for(run: Run, tmp_path: Path, begun: Begun) -> None:
+    table = tmp_path / TABLES / "diaballik"
+    for folder in (tmp_path, table):
+        folder.mkdir(parents=True, exist_ok=True)
+        Progress(folder, "diaballik", ALL).keep({"game.name": "diaballik", **CAMERA})
+    run("start")
+    run("start", "--steps")
+    assert (begun.watched, begun.shown, begun.all_steps) == (["referee.toml"], [("diaballik", ".")], [True])
+    (tmp_path / "referee.toml").unlink()
+    assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
+    run("start", "--steps")
+    run("start")
+    assert (begun.watched[1:], begun.shown[1:]) == ([f"{TABLES}/diaballik/referee.toml"], [("diaballik", TABLES)])
+    assert begun.all_steps == [True, True]
+
+
+def test_a_folder_that_is_named_has_the_tables_files(run: Run, tmp_path: Path, begun: Begun) -> None:
+    (tmp_path / "referee.toml").write_text('[game]\nname = "blockade"\n')
+    folder = tmp_path / "our table"
+    run("start", "--folder", folder)
+    run("start", "diaballik", "--folder", folder)
+    assert begun.shown == [("", "our table"), ("diaballik", "our table")]
+    Progress(folder, "diaballik", ALL[:1]).keep({"game.name": "diaballik"})
+    run("start", "--folder", folder)
+    Progress(folder, "diaballik", ALL).keep({"game.name": "diaballik", **CAMERA})
+    run("start", "--folder", folder)
+    assert (begun.shown[2:], begun.watched) == ([("diaballik", "our table")], ["our table/referee.toml"])
+    refused = run("start", "blockade", "--folder", folder, input="n\n")
+    assert "is there already. Replace it?" in refused.output
+    (folder / "referee.toml").write_text("[game\n")
+    assert "referee.toml" in run("start", "--folder", folder).stderr
+    assert run("start", "--folder", folder, "--new").exit_code == 0
+    assert (begun.shown[3:], len(begun.watched)) == ([("", "our table")], 1)
+
+
+def test_settings_of_another_name_are_refereed_whatever_was_set_up_beside_them(
+    run: Run, tmp_path: Path, begun: Begun
+) -> None:
+    Progress(tmp_path, "diaballik", ["kit"]).keep({"game.name": "diaballik"})
+    (tmp_path / "mine.toml").write_text('[game]\nname = "diaballik"\n')
+    run("--config", "mine.toml", "start")
+    assert (begun.watched, begun.shown) == (["mine.toml"], [])
 
 
 def test_the_game_that_was_chosen_last_goes_on(run: Run, tmp_path: Path, begun: Begun) -> None:
@@ -225,7 +271,7 @@ def page(tmp_path: Path, phone: PhonePort) -> Iterator[SetUpPage]:
             "a4",
             lambda _: pytest.fail("nothing is mapped"),
             lambda _: None,
-            cameras=lambda: (FoundCamera(SPEC, "A phone", SPEC),),
+            cameras=lambda: (FoundCamera(SPEC, "A phone"),),
             patience_s=60.0,
             phone=phone,
             tonight=True,

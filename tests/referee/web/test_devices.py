@@ -387,7 +387,7 @@ def test_the_owner_unpairs_however_many_devices_keep_the_page_busy(monkeypatch: 
         raise HTTPException(404, "nothing")
 
     monkeypatch.setattr(History, "games", hold)
-    with open_page(port_of(), PageOptions("127.0.0.1"), print) as page, ExitStack() as stack:
+    with open_page(port_of(), PageOptions(address="127.0.0.1"), print) as page, ExitStack() as stack:
         address = urlsplit(page.address).netloc
 
         def post(path: str, fields: dict[str, str], token: str = "") -> Any:

@@ -76,7 +76,7 @@ def test_the_page_is_also_served_encrypted_beside_its_port(tmp_path: Path) -> No
 def test_without_a_free_port_the_page_opens_unencrypted_and_says_so(tmp_path: Path) -> None:
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        options = PageOptions("127.0.0.1", https_port=taken.getsockname()[1])
+        options = PageOptions(address="127.0.0.1", https_port=taken.getsockname()[1])
         with open_page(port_of(journal=tmp_path / "j"), options, said.append) as page:
             assert (page.encrypted, page.fingerprint) == ("", "")
             assert "Encrypted" not in page.words
@@ -85,7 +85,7 @@ def test_without_a_free_port_the_page_opens_unencrypted_and_says_so(tmp_path: Pa
     assert said[0].endswith("https_port under [page] sets another port.")
 
 
-@pytest.mark.parametrize("options", [PageOptions(), PageOptions("127.0.0.1", https_port=0)])
+@pytest.mark.parametrize("options", [PageOptions(), PageOptions(address="127.0.0.1", https_port=0)])
 def test_a_page_of_this_machine_alone_or_without_the_port_makes_no_certificate(
     tmp_path: Path, options: PageOptions
 ) -> None:
@@ -97,7 +97,7 @@ def test_a_page_of_this_machine_alone_or_without_the_port_makes_no_certificate(
 def test_an_owners_certificate_is_used(tmp_path: Path) -> None:
     own = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.now(UTC))
     journal = tmp_path / "j"
-    with open_page(port_of(journal=journal), PageOptions("127.0.0.1", certificate=own.file), print) as page:
+    with open_page(port_of(journal=journal), PageOptions(address="127.0.0.1", certificate=own.file), print) as page:
         assert page.fingerprint == own.fingerprint
         with closing(
             http.client.HTTPSConnection(
@@ -113,7 +113,7 @@ def test_a_new_certificate_is_taken_while_the_page_is_open(tmp_path: Path, monke
     monkeypatch.setattr("referee.web.server._RENEWED_TICKS", 1)
     own = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.now(UTC))
     said: Queue[str] = Queue()
-    with open_page(port_of(), PageOptions("127.0.0.1", certificate=own.file), said.put) as page:
+    with open_page(port_of(), PageOptions(address="127.0.0.1", certificate=own.file), said.put) as page:
         own.file.write_text("half a", encoding="utf-8")
         assert "certificate can't be renewed" in said.get(timeout=GUARD_S)
         new = load_or_make_certificate(tmp_path / "new.pem", NAMES, "127.0.0.1", datetime.now(UTC))
@@ -135,7 +135,7 @@ def test_a_certificate_is_looked_at_as_soon_as_the_clock_is_set(
 ) -> None:
     own = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.fromtimestamp(0, UTC))
     said: Queue[str] = Queue()
-    with open_page(port_of(), PageOptions("127.0.0.1", certificate=own.file), said.put):
+    with open_page(port_of(), PageOptions(address="127.0.0.1", certificate=own.file), said.put):
         new = load_or_make_certificate(tmp_path / "own.pem", NAMES, "127.0.0.1", datetime.now(UTC))
         assert new.fingerprint != own.fingerprint
         ahead_s = referee.web.server._clock_is_ahead_s() + 56 * 365 * 86_400
@@ -149,7 +149,7 @@ def test_an_owners_certificate_that_cannot_be_used_is_named(tmp_path: Path, cont
     file = tmp_path / "own.pem"
     if content is not None:
         file.write_text(content, encoding="utf-8")
-    options = PageOptions("127.0.0.1", certificate=file)
+    options = PageOptions(address="127.0.0.1", certificate=file)
     with (
         pytest.raises(PageError, match=r"certificate can't be used: .*look at certificate under \[page\]"),
         open_page(port_of(), options, print),

@@ -148,11 +148,11 @@ def test_an_invalid_address_is_refused_by_the_command(address: str) -> None:
 
 def test_flags_outrank_the_pages_settings() -> None:
     house = PageSection(open=True, address="::", port=8123, language="de", quiet_hours="22:00-07:00")
-    plain = PageOptions("::", 8123, user_name(), "de", "22:00-07:00")
+    plain = PageOptions(**dict(house), owner=user_name())
     assert chosen_page(None, None, None, house, opens_itself=True) == plain
     assert chosen_page(None, None, None, house) is None
     assert chosen_page(False, None, None, house, opens_itself=True) is None
-    assert chosen_page(None, 9000, "0.0.0.0", house) == replace(plain, port=9000, address="0.0.0.0")
+    assert chosen_page(None, 9000, "0.0.0.0", house) == plain.model_copy(update={"port": 9000, "address": "0.0.0.0"})
 
 
 def test_a_port_or_an_address_alone_starts_the_page() -> None:
@@ -161,7 +161,10 @@ def test_a_port_or_an_address_alone_starts_the_page() -> None:
         chosen_page(*given) for given in ((True, None, None), (None, 8123, None), (None, None, "::"))
     )
     assert plain == PageOptions(owner=user_name())
-    assert (at_port, in_house) == (replace(plain, port=8123), replace(plain, address="::"))
+    assert (at_port, in_house) == (
+        plain.model_copy(update={"port": 8123}),
+        plain.model_copy(update={"address": "::"}),
+    )
 
 
 def test_a_malformed_form_is_refused_without_a_word_of_its_parser(caplog: pytest.LogCaptureFixture) -> None:
@@ -230,7 +233,7 @@ class Served:
 @contextmanager
 def served(limits: ConnectionLimits, address: str | None = "127.0.0.1") -> Iterator[Served]:
     said: list[str] = []
-    with ExitStack() as stack, open_page(port_of(), PageOptions(address), said.append, limits) as page:
+    with ExitStack() as stack, open_page(port_of(), PageOptions(address=address), said.append, limits) as page:
         yield Served(page, stack)
     assert said == []
 

@@ -48,7 +48,7 @@ def page_in(folder: Path, camera: Camera | None = None, kept: Progress | None = 
     with closing(SharedCamera(patience_s=1.0)) as shared_camera:
         environment = SetUpEnvironment(folder, shared_camera, DAY, "a4", nobody_maps, lambda words: None)
         if camera is not None:
-            plugged_in = (FoundCamera(f"folder:{camera.folder}", CAMERA, "0"),)
+            plugged_in = (FoundCamera(f"folder:{camera.folder}", CAMERA),)
             environment.cameras = lambda: plugged_in
         setting_up = SetUpPage(environment, kept)
         make = lambda access: create_set_up(setting_up, access)  # noqa: E731
@@ -112,13 +112,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     """Go through every step."""
     page = walk.page
     walk.arrive()
-    walk.go(load(game).title)
-    camera.show(pictures.bare)
-    page.reload()
-    expect(page.locator("button img")).to_have_js_property("naturalWidth", 960)
-    walk.go(CAMERA)
-    expect(page.locator("#seen")).to_contain_text("960 x 540")
-    walk.go("Yes, use this camera")
+    walk.go(load(game).title, "I have it")
     if game == "number-drop":
         walk.go("Next")
     for file in page.locator("a[href^='/files/']").all():
@@ -129,6 +123,12 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
         walk.press("Next")
         expect(page.locator(".asked, .trouble").filter(has_text=told)).to_have_count(1)
     walk.fill("100")
+    camera.show(pictures.bare)
+    page.reload()
+    expect(page.locator("button img")).to_have_js_property("naturalWidth", 960)
+    walk.go(CAMERA)
+    expect(page.locator("#seen")).to_contain_text("960 x 540")
+    walk.go("Yes, use this camera")
     # The page is reloaded, as after the phone was put away.
     page.reload()
     page.wait_for_selector("html[data-live]", state="attached")
@@ -200,7 +200,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
     height, width = pictures.bare.shape[:2]
     values = {"camera.source": f"folder:{camera.folder}", "camera.width_px": width, "camera.height_px": height}
     camera.show(pictures.bare)
-    with page_in(tmp_path, kept=Progress(tmp_path, "deblockle", ["camera", "print"], values)) as address:
+    with page_in(tmp_path, kept=Progress(tmp_path, "deblockle", ["kit", "print", "camera"], values)) as address:
         page = visit(address, viewport=PHONE, java_script_enabled=False)
         press = lambda name: page.get_by_role("button", name=name).first.click()  # noqa: E731
         board = pictures.layout.board
@@ -247,8 +247,11 @@ def test_the_page_starts_the_referee_in_its_place_or_says_why_not(visit: Any, tm
     values = {"game.name": "diaballik", "camera.source": f"folder:{camera.folder}", "camera.calibration": "camera.json"}
     steps = [step.name for step in steps_of(load("diaballik"))]
     Progress(tmp_path, "diaballik", steps, skipped=["turn"]).keep(values)
-    with by_command(tmp_path, "setup") as (address, _):
-        page = visit(address, viewport=PHONE)
+    with by_command(tmp_path, "start", "--steps", "--page-address", "127.0.0.1") as (address, _):
+        page = visit(f"{address}/pair", viewport=PHONE)
+        (code,) = re.findall(r"\d{4} \d{4}", (tmp_path / "setup.page-codes").read_text(encoding="utf-8"))
+        page.get_by_label("Code", exact=True).fill(code)
+        page.get_by_role("button", name="Pair").click()
         expect(page.locator("h1")).to_have_text("1 step is missing")
         page.get_by_role("button", name="Start all the same").dblclick()
         expect(page.locator("#findings .fault")).to_contain_text("camera.json", timeout=START_MS)

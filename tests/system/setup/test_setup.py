@@ -78,6 +78,7 @@ def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str,
     eye = SharedCamera(pictures.bare)
     table = TableSetup(registry.load(name), tmp_path, eye.look, TODAY)
     answers = {"camera": "virtual", "players": "2", "print": "100.2", "turn": pictures.roll}
+    answers |= {"lights": "terminal", "switches": "none"}
     if table.has_board:
         answers["table"] = pictures.measures
     progress = Progress(tmp_path, name)
@@ -85,7 +86,7 @@ def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str,
         eye.image = {"pieces": pictures.set_up, "turn": pictures.played}.get(step.name, eye.image)
         if step.unneeded(table):
             continue
-        assert step.prepare(table)
+        step.prepare(table)
         outcome = check_step(step, table, answers.get(step.name, ""))
         assert outcome.is_done, (step.name, outcome)
         progress.done.append(step.name)

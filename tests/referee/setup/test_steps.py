@@ -1,9 +1,10 @@
-"""``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
+"""The steps of the set-up: what each asks for, checks and keeps."""
 
 import fcntl
 import stat
 import tomllib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -15,18 +16,16 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from common.findings import Finding
-from common.phrases import Phrase
 from engine.games.blockade.game import GAME
-from engine.registry import games, load
+from engine.registry import load
 from hardware.lights.light_map import LightMap, write_light_map
-from referee.cli.setup import _map_lights, _repeat_until_passed
+from referee.cli.start import _map_lights
 from referee.judge.belief import Belief
 from referee.settings.configuration import load as configured
 from referee.settings.settings import Settings
 from referee.setup.picture_checks import SharedCamera
-from referee.setup.steps import Progress, SetUpRun, check_step, fault_of, steps_of
-from referee.setup.table_setup import FoundCamera, SetupStep, StepResult, TableSetup
+from referee.setup.steps import Ending, Progress, SetUpRun, check_step, steps_of
+from referee.setup.table_setup import StepResult, TableSetup
 from referee.wiring.plan import SensorMap, save_sensor_map
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Pyramid, StackPose
@@ -54,21 +53,17 @@ def camera(tmp_path: Path) -> str:
     return f"images:{folder}"
 
 
-@pytest.mark.parametrize("command", [("setup", "--page"), ("start",)])
-def test_a_second_page_of_the_same_set_up_is_refused(
-    command: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    tables = tmp_path / "tabletop-referee" / "tables" if command == ("start",) else tmp_path
-    tables.mkdir(parents=True, exist_ok=True)
+def test_a_second_page_of_the_same_set_up_is_refused(run: Run, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    tables.mkdir()
     lock = tables / "setup.lock"
     with lock.open("w") as held:
         lock.chmod(0o666)
         fcntl.flock(held, fcntl.LOCK_EX)
-        refused = run(*command)
+        refused = run("start", "--folder", tables)
     assert refused.exit_code not in (0, 1)
     told = " ".join(refused.output.split())
-    assert "setup.lock, most likely an earlier `referee start` or `referee setup`: go on at the address" in told
+    assert "setup.lock, most likely an earlier `referee start`: go on at the address" in told
     # Nobody else may lock it from now on.
     assert stat.S_IMODE(lock.stat().st_mode) == 0o600
 
@@ -84,111 +79,37 @@ def test_settings_that_may_hold_a_password_are_nobody_elses_to_read(tmp_path: Pa
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
-def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
-    first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
-    assert first.exit_code == 1
-    assert "Step 1 of 10: The camera" in first.output
-    assert "320 x 240 pixels" in first.output
-    assert "Step 2 of 10: Printing" in first.output
-    assert "board.pdf" in first.output
-    assert "`referee setup` goes on here." in first.output
-    assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf"}
-    written = (tmp_path / "referee.toml").read_text()
-    assert tomllib.loads(written) == {
-        "game": {"name": "deblockle"},
-        "camera": {"source": camera, "width_px": 320, "height_px": 240},
-    }
-    assert written.count("\n# ") >= 5
-    assert run("config").exit_code == 0
-    second = run("setup", input="q\n")
-    assert "Step 3 of 10: The table" in second.output
-    assert "Step 1" not in second.output
-
-
-def test_a_set_up_of_which_all_is_skipped_ends_and_says_what_is_missing(run: Run, tmp_path: Path, camera: str) -> None:
-    left = run("setup", "diaballik", "--camera", camera, "--folder", "our table", input="q\n")
-    assert f"`referee setup --folder '{tmp_path / 'our table'}'` goes on here." in left.output
-    said = run("setup", "--folder", "our table", input="b\n" + "s\n" * 10)
-    assert said.output.count("Step 9 of 10") == 1
-    assert "Step 10 of 10" not in said.output, "a turn can't be tried without the set-up"
-
-
-def test_a_complete_set_up_says_how_to_play_in_any_folder(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "our table"
-    folder.mkdir()
-    steps = [step.name for step in steps_of(load("deblockle"))]
-    Progress(folder, "deblockle", steps).keep({"camera.source": "0"})
-    said = run("setup", "--folder", folder).output
-    assert f"Play: referee --config '{folder / 'referee.toml'}' watch" in said
-
-
-def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
-    assert "set the printer's scale to 103.1 % and print again" in said
-    assert "'long' is not a length" in said
-    assert "100.2 mm: printed at the right size" in said
-    assert said.count("Step 3 of 10") == 1
-    assert "nowhere" in said
-
-
-def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
-    assert "missing" in said
-    assert "Step 2 of 10" in said
-
-
 def test_a_cameras_password_is_hidden_and_refused_on_the_command_line(run: Run, tmp_path: Path) -> None:
     address = "http://me:s3cret@127.0.0.1:9/video"
-    for command in (
-        ("setup", "deblockle"),
-        ("table", "roll"),
-        ("hardware", "lights", "map"),
-    ):
-        said = run(*command, "--camera", address, input="q\n")
+    for command in (("start", "deblockle"), ("table", "roll"), ("hardware", "lights", "map")):
+        said = run(*command, "--camera", address)
         assert said.exit_code in (2, 3)
         assert "give address:FILE" in said.output
         assert "s3cret" not in said.output
-    asked = run("setup", "deblockle", input=f"{address}\nq\n").output
-    assert "camera http://127.0.0.1:9 cannot be reached" in asked
-    assert "s3cret" not in asked.replace(address, "")
+    table = TableSetup(DEBLOCKLE, tmp_path, SharedCamera().look, TODAY, values={"camera.source": address})
+    assert not (tmp_path / "camera-address").exists(), "a value writes no file"
+    (finding,) = check_step(STEPS["camera"], table, address).findings
+    assert "camera http://127.0.0.1:9 cannot be reached" in finding.message
     assert (tmp_path / "camera-address").stat().st_mode & 0o777 == 0o600
 
 
-def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
-    said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
-    assert "Skipped." in said
-    assert "(b: back, s: skip, q: stop for now, ?: help)\nEnter when they lie there; or a layout file: " in said
-    assert said.count("Step 3 of 9: Printing") == 2
-    assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
+def test_a_sheet_file_in_the_settings_is_printed_and_stays_named(tmp_path: Path) -> None:
+    game = load("blokus-dice")
+    (tmp_path / "ours.toml").write_text(present(game.sheet_file).text().replace('"10x10"', '"8x6"'))
+    table = TableSetup(game, tmp_path, no_picture, TODAY, values={"game.options": {"sheet": "ours.toml"}})
+    steps = {step.name: step for step in steps_of(game)}
+    assert check_step(steps["players"], table, "3").is_done
+    steps["print"].prepare(table)
+    assert (tmp_path / "sheets.pdf").is_file()
+    assert table.values["game.options"] == {"sheet": "ours.toml", "players": 3}
 
 
-def test_a_sheet_file_in_the_settings_is_printed_and_stays_named(run: Run, tmp_path: Path, camera: str) -> None:
-    folder = tmp_path / "our table"
-    folder.mkdir()
-    (folder / "ours.toml").write_text(present(load("blokus-dice").sheet_file).text().replace('"10x10"', '"8x6"'))
-    Progress(folder, "blokus-dice").keep({"game.name": "blokus-dice", "game.options": {"sheet": "ours.toml"}})
-    said = run("setup", "--folder", folder, "--camera", camera, input="3\nq\n")
-    assert "Step 3 of 9: Printing" in said.output, said.stderr
-    assert (folder / "sheets.pdf").is_file()
-    written = tomllib.loads((folder / "referee.toml").read_text())
-    assert written["game"]["options"] == {"sheet": "ours.toml", "players": 3}
-
-
-def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "referee.toml").write_text("[hints]\nseconds = 1.0\n")
-    said = run("setup", "deblockle", input="n\n")
-    assert said.exit_code == 130
-    assert "is there already. Replace it?" in said.output
-    assert (tmp_path / "referee.toml").read_text() == "[hints]\nseconds = 1.0\n"
-
-
-def test_settings_that_were_changed_to_another_game_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
+def test_settings_that_were_changed_to_another_game_are_not_gone_on_with(tmp_path: Path) -> None:
     Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "camera.source": "0"})
+    assert Progress.load(tmp_path, None) is not None
     changed = (tmp_path / "referee.toml").read_text().replace('"deblockle"', '"diaballik"')
     (tmp_path / "referee.toml").write_text(changed)
-    said = run("setup", input="1\nn\n")
-    assert "Replace it?" in said.output
-    assert (tmp_path / "referee.toml").read_text() == changed
+    assert Progress.load(tmp_path, None) is None
 
 
 def test_lights_are_mapped_by_answers_alone_without_a_camera(tmp_path: Path) -> None:
@@ -198,7 +119,7 @@ def test_lights_are_mapped_by_answers_alone_without_a_camera(tmp_path: Path) -> 
         asked.append(prompt)
         return "a1"
 
-    table = TableSetup(load("deblockle"), tmp_path, no_picture, date(2026, 5, 1))
+    table = TableSetup(load("deblockle"), tmp_path, no_picture, TODAY)
     quiet = Console(file=StringIO())
     table.make_light_map = partial(_map_lights, SharedCamera(), console=quiet, ask=ask)
     steps = {step.name: step for step in steps_of(table.game)}
@@ -207,148 +128,77 @@ def test_lights_are_mapped_by_answers_alone_without_a_camera(tmp_path: Path) -> 
     assert len(asked) == 1
 
 
-def test_files_that_were_damaged_by_hand_do_not_end_it(run: Run, tmp_path: Path) -> None:
+def test_files_that_were_damaged_by_hand_do_not_end_it(tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('stray = 1\n[game]\nname = "deblockle"\n')
     (tmp_path / "setup.json").write_text('{"game": "deblockle", "done": ["camera"]}')
-    assert "Step 2 of 10" in run("setup", input="q\n").output
+    assert Progress.load(tmp_path, None) == Progress(tmp_path, "deblockle", ["camera"], {"game.name": "deblockle"})
     (tmp_path / "setup.json").write_text("{}")
-    assert "Step 1 of 10" in run("setup", "deblockle", input="y\nq\n").output
+    assert Progress.load(tmp_path, None) is None
 
 
-def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
-    said = run("setup", input="3\nq\n").output
-    assert "  3  Deblockle" in said
-    assert "Step 1 of 10" in said
-
-
-def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
-    said = run("setup", input="chess\ndeblokle\ndiaballik\nq\n").output
-    assert "No game is called 'chess'" in said
-    assert "No game is called 'deblokle'; did you mean 'deblockle'?\n" in said
-    assert "Step 1 of 10" in said
-
-
-def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="s\ns\nwled-network\nlamp\nterminal\nnone\nq\n").output
-    assert "wled_host" in said
-    assert "lights.drivers.0 is \"lamp\"; expected 'terminal', " in said
-    assert "Step 6 of 10: Which light is where\n  There is no strip of lights. Skipped." in said
-    assert "Step 8 of 10: Which switch is where\n  There are no switches. Skipped." in said
-    assert "Step 9 of 10: The set-up" in said
-
-
-def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
-    places = "\n".join(f"{place} = [{number}]" for number, place in enumerate(load("deblockle").places))
+def test_a_map_that_is_there_is_used(tmp_path: Path, table: TableSetup) -> None:
+    places = "\n".join(f"{place} = [{number}]" for number, place in enumerate(DEBLOCKLE.places))
     (tmp_path / "mine.toml").write_text(f"lights = 49\n[places]\n{places}\n")
-    lights = "wled-network wled_host=wled.local strip_lights=49"
-    said = run("setup", "deblockle", "--camera", camera, input=f"s\ns\n{lights}\nnot.toml\nmine.toml\nnone\nq\n").output
-    assert "Step 6 of 10: Which light is where" in said
-    assert "not.toml" in said
-    assert "mine.toml is used" in said
-    written = tomllib.loads((tmp_path / "referee.toml").read_text())
-    assert written["lights"] == {
-        "drivers": ["wled-network"],
-        "wled_host": "wled.local",
-        "strip_lights": 49,
-        "light_map": "mine.toml",
+    assert check_step(STEPS["lights"], table, "wled-network wled_host=wled.local strip_lights=49").is_done
+    (missing,) = check_step(STEPS["light-map"], table, "not.toml").findings
+    assert "not.toml" in missing.message
+    (used,) = check_step(STEPS["light-map"], table, "mine.toml").findings
+    assert used.message == "mine.toml is used"
+    assert {name: value for name, value in table.values.items() if name.startswith("lights.")} == {
+        "lights.drivers": ["wled-network"],
+        "lights.wled_host": "wled.local",
+        "lights.strip_lights": 49,
+        "lights.light_map": "mine.toml",
     }
 
 
-def test_the_game_is_written_even_if_the_camera_is_skipped(run: Run, tmp_path: Path) -> None:
-    run("setup", "diaballik", input="s\n100\nq\n")
-    assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"] == {"name": "diaballik"}
+def test_the_game_is_written_even_if_every_step_is_left_out(tmp_path: Path, table: TableSetup) -> None:
+    run = SetUpRun(steps_of(DEBLOCKLE), table, Progress(tmp_path, "deblockle"))
+    asked = []
+    while (step := run.step) is not None:
+        asked.append(step.name)
+        run.skip(step)
+    assert asked[-1] == "pieces", "a turn can't be tried without the set-up"
+    assert tomllib.loads((tmp_path / "referee.toml").read_text()) == {"game": {"name": "deblockle"}}
+    assert not run.ending({}).is_ready, "without a camera"
 
 
 def test_a_file_of_settings_is_refused_since_a_folder_is_set_up(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("")
-    said = run("--config", "mine.toml", "setup", "deblockle", input="q\n")
-    assert said.exit_code == 2
-    assert "give --folder FOLDER instead of --config" in said.stderr
+    for option in (("--steps",), ("--folder", "here")):
+        said = run("--config", "mine.toml", "start", *option)
+        assert said.exit_code == 2
+        assert "give --folder FOLDER instead" in " ".join(said.stderr.split())
 
 
-def test_the_end_names_the_settings_that_would_come_first(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "other.toml").write_text('[game]\nname = "blockade"\n')
-    steps = [step.name for step in steps_of(load("deblockle"))]
-    Progress(tmp_path, "deblockle", steps).keep({"camera.source": "0"})
-    assert "Play: referee watch" in run("setup").output
-    said = run("setup", env={"REFEREE_CONFIG": "other.toml", "REFEREE_CAMERA_SOURCE": "1", "REFEREE_TURN_REST_S": "3"})
-    assert f"Play: referee --config {tmp_path / 'referee.toml'} watch" in said.output
-    assert "These environment variables override the settings: $REFEREE_CAMERA_SOURCE\n" in said.output
+def test_the_end_names_the_settings_that_would_come_first(tmp_path: Path, table: TableSetup) -> None:
+    table.values["camera.source"] = "0"
+    run = SetUpRun((), table, Progress(tmp_path, "deblockle"))
+    run.kept.keep(table.values)
+    assert run.ending({}) == Ending(is_ready=True, overriding=())
+    ending = run.ending({"REFEREE_CAMERA_SOURCE": "1", "REFEREE_TURN_REST_S": "3"})
+    assert ending.overriding == ("$REFEREE_CAMERA_SOURCE",)
 
 
-def test_a_camera_that_was_given_is_asked_for_when_going_back(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="b\nq\n").output
-    assert "Which camera? 0 is the first" in said
-
-
-def test_pictures_are_found_from_the_settings_folder_too(run: Run, tmp_path: Path, camera: str) -> None:
-    assert camera
-    run("setup", "deblockle", "--camera", "images:seen", "--folder", "given", input="q\n")
-    run("setup", "deblockle", "--folder", "typed", input="images:../seen\nq\n")
-    for folder in (tmp_path / "given", tmp_path / "typed"):
-        settings = configured(folder / "referee.toml", environment={}, folder=tmp_path).settings
-        assert settings.camera.source in {f"images:{tmp_path / 'seen'}", f"images:{folder / '../seen'}"}
+def test_pictures_are_found_from_the_settings_folder(tmp_path: Path, camera: str) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    with closing(SharedCamera()) as shared_camera:
+        table = TableSetup(DEBLOCKLE, folder, shared_camera.look, TODAY)
+        assert check_step(STEPS["camera"], table, "images:../seen").is_done
+    Progress(folder, "deblockle").keep(table.values)
+    settings = configured(folder / "referee.toml", environment={}, folder=tmp_path).settings
+    assert settings.camera.source == f"images:{folder / '../seen'}"
+    assert (settings.camera.width_px, settings.camera.height_px) == (320, 240)
+    assert (folder / "referee.toml").read_text().count("\n# ") >= 5
 
 
 @pytest.mark.parametrize("name", ["~nobody-here/camera.json", "a\0b.json"])
-def test_impossible_file_names_are_asked_for_again(run: Run, tmp_path: Path, camera: str, name: str) -> None:
-    Progress(tmp_path, "deblockle", ["camera", "print"]).keep({"camera.source": camera})
-    said = run("setup", input=f"{name}\nq\n")
-    assert "can't be the name of a file" in said.output
-    assert "goes on here" in said.output
-
-
-def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: Path) -> None:
-    (step,) = [step for step in steps_of(load("deblockle")) if step.live]
-    hidden, seen = (StepResult((find(Phrase("table"), "seen?"),)) for find in (Finding.fault, Finding.ok))
-    gone = StepResult((fault_of(step, OSError("no camera")),))
-
-    class Checks(SetUpRun):
-        def answer(self, step: SetupStep, text: str) -> StepResult:
-            return outcomes.pop(0)
-
-    table = TableSetup(load("deblockle"), tmp_path, no_picture, date(2026, 5, 1))
-    run = Checks([step], table, Progress(tmp_path, "deblockle"))
-    outcomes = [hidden, seen]
-    assert _repeat_until_passed(step, run, "", hidden) is seen
-    outcomes = [gone, seen]
-    assert _repeat_until_passed(step, run, "", hidden) is gone
-
-
-def test_the_printed_board_and_ones_own_are_asked_for_one_thing_at_a_time(
-    run: Run, tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Progress(tmp_path, "deblockle", ["camera", "print"]).keep({"camera.source": camera})
-    answers: list[str] = []
-
-    def check(table: TableSetup, answer: str) -> StepResult:
-        answers.append(answer)
-        return StepResult((Finding.fault(Phrase("table"), "again"),))
-
-    steps = tuple(replace(each, check=check, live=False) for each in steps_of(load("deblockle")))
-    monkeypatch.setattr("referee.setup.steps.steps_of", lambda _: steps)
-    typed = ["", "1", "2", "", "10", "350", "351,5", "3", "39", "12", "4", "mine.json", "40 10 350 350", "2", "", "q"]
-    said = run("setup", input="\n".join(typed)).output
-    assert answers == ["", "40 10 350 351,5", "none 39 12", "mine.json", "40 10 350 350"]
-    assert "  1  It's the board I printed\n" in said
-    assert "Which board lies there?: " in said
-    assert "From square to square, in mm [40]: " in said
-    assert "Height of the board's top above the table, in mm: " in said, "it has no usual value"
-
-
-def test_a_question_mark_explains_the_step(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="?\nb\n?\nq\n").output
-    assert said.count("Each sheet has a ruler at its lower edge.") == 2
-    assert "choose 100 %" in said
-    assert "b goes back to the step before" in said
-    assert "docs/set-up.md lists all kinds of cameras" in said
-
-
-@pytest.mark.parametrize("game", games())
-def test_every_question_fits_a_line_of_a_terminal(game: str) -> None:
-    for step in steps_of(load(game)):
-        for question in (step.question, step.sheets_question):
-            assert len(f"{question} [{step.default}]: ") <= 78
+def test_impossible_file_names_are_asked_for_again(tmp_path: Path, name: str) -> None:
+    seen = Frame(np.full((240, 320, 3), 120, np.uint8), 0.0, 0)
+    table = TableSetup(DEBLOCKLE, tmp_path, lambda _: seen, TODAY)
+    (finding,) = check_step(STEPS["table"], table, name).findings
+    assert "can't be the name of a file" in finding.message
 
 
 def test_a_folder_that_cannot_be_written_to_is_named_before_the_first_question(
@@ -357,41 +207,31 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_the_first_question(
     def refuse(**_: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("referee.cli.setup.tempfile.TemporaryFile", refuse)
-    said = run("setup", input="1\n")
+    monkeypatch.setattr("referee.cli.start.tempfile.TemporaryFile", refuse)
+    said = run("start", "--folder", tmp_path)
     assert said.exit_code == 2
     assert f"nothing can be written in {tmp_path} (Read-only file system); give another folder" in said.stderr
-    assert "Which game" not in said.output
     said = run("start")
     assert said.exit_code == 2
     assert "(Read-only file system); allow it, or name another folder in $XDG_DATA_HOME" in said.stderr
 
 
-def test_the_cameras_that_are_plugged_in_are_listed() -> None:
-    (step, *_) = steps_of(load("deblockle"))
-    table = TableSetup(load("deblockle"), Path(), no_picture, date(2026, 5, 1))
-    assert "No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi." in step.prepare(table)
-    table.found_cameras = (FoundCamera("usb:046d:0825@1-1", "HD Webcam", "2"),)
-    assert "These cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
-
-
-def test_a_ruler_measured_in_centimetres_and_an_empty_one_are_noticed(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="10\n0\n9.9 cm\n10 cm\nq\n").output
-    assert "10 looks like centimetres" in said
-    assert "'0' is not a length" in said
-    assert "99 mm long; it must be 100 mm" in said
-    assert "100 mm: printed at the right size" in said
-
-
-def test_a_grid_that_does_not_fit_has_the_table_measured_again(run: Run, tmp_path: Path, camera: str) -> None:
-    done = ["camera", "print", "table"]
-    Progress(tmp_path, "deblockle", done).keep({"camera.source": camera})
-    said = run("setup", input="n\ns\nq\n").output
-    assert said.count("of 10: The table") == 1
-    assert "Step 5 of 10: Lights" in said, "without a measured table there is no grid to compare"
-    kept = Progress.load(tmp_path, "deblockle")
-    assert kept is not None
-    assert kept.skipped == ["table", "grid"]
+@pytest.mark.parametrize(
+    ("answer", "message", "remedy"),
+    [
+        ("10", "10 looks like centimetres", "type millimetres, such as 100"),
+        ("0", "'0' is not a length", "type millimetres, such as 100"),
+        ("long", "'long' is not a length", "type millimetres, such as 100"),
+        ("9.9 cm", "99 mm long; it must be 100 mm", "set the printer's scale to 101.0 % and print again"),
+        ("10 cm", "100 mm: printed at the right size", ""),
+        ("100,2", "100.2 mm: printed at the right size", ""),
+    ],
+)
+def test_the_printed_ruler_must_be_as_long_as_it_says(
+    table: TableSetup, answer: str, message: str, remedy: str
+) -> None:
+    (finding,) = check_step(STEPS["print"], table, answer).findings
+    assert (finding.message, finding.remedy) == (message, remedy)
 
 
 TODAY = date(2026, 5, 1)
@@ -442,7 +282,7 @@ def test_looks_of_a_set_up_that_was_not_recognised_are_not_saved(tmp_path: Path)
     [
         ("number-drop", "Draw the tiles and play the first turn.", "I3,I4,O4,S4,T4"),
         ("blockade", "Roll the dice and play one turn with them.", "1,1"),
-        ("deblockle", "Play one turn, and take your hands away.", ""),
+        ("deblockle", "Play one turn by the rules.", ""),
     ],
 )
 def test_the_step_asks_for_what_the_game_needs(name: str, asks: str, faces: str, tmp_path: Path) -> None:
@@ -451,9 +291,10 @@ def test_the_step_asks_for_what_the_game_needs(name: str, asks: str, faces: str,
     state = game.rules.new()
     table.belief = replace(Belief(), states=(state,), states_ignoring_sides=(state,))
     (step,) = (each for each in steps_of(game) if each.name == "turn")
-    said = " ".join(step.prepare(table))
-    assert said.startswith(asks)
-    assert (f"such as {faces}." in said) == bool(faces)
+    assert step.told(table) == (asks, "Then take your hands away.")
+    (form,) = step.forms(table)
+    hints = [field.hint for each in form.then for field in each.fields]
+    assert hints == [f"All faces with commas, such as {faces}."] * bool(faces)
     if game.dice is not None and faces:
         assert game.dice.parse_roll(state, faces)
 
@@ -510,7 +351,7 @@ STEPS = {step.name: step for step in steps_of(DEBLOCKLE)}
 
 @pytest.fixture
 def table(tmp_path: Path) -> TableSetup:
-    return TableSetup(DEBLOCKLE, tmp_path, no_picture, date(2026, 5, 1))
+    return TableSetup(DEBLOCKLE, tmp_path, no_picture, TODAY)
 
 
 @pytest.fixture
@@ -622,6 +463,7 @@ def test_pins_that_no_command_would_accept_are_refused(table: TableSetup, step: 
             "there is no setting lights.strip_lihgts (did you mean strip_lights?); ",
         ),
         ("lights", "gpio bell=3", "lights.bell is 3; expected true or false"),
+        ("lights", "lamp", "lights.drivers.0 is \"lamp\"; expected 'terminal', "),
     ],
 )
 def test_a_misspelt_answer_is_explained(table: TableSetup, step: str, answer: str, message: str) -> None:

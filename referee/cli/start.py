@@ -1,12 +1,9 @@
-"""``./run setup``: the guided set-up from a bare table to the first game."""
+"""``./run start``: from a bare table to the first game, by steps that a page asks."""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import select
-import shlex
-import sys
 import tempfile
 import threading
 import time
@@ -20,13 +17,11 @@ from urllib.parse import urlsplit
 
 import click
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from common.durable import open_private
 from common.phrases import Phrase, as_sentence, joined
 from engine import registry
-from engine.errors import UnknownGameError
 from referee.cli import context as cli
 from referee.cli.group import CHECK_FAILED, EXPECTED_ERRORS, OK, ExampleCommand, describe_error
 from referee.errors import ConfigError, PageError, RefereeError
@@ -37,160 +32,107 @@ if TYPE_CHECKING:
     from referee.settings.settings import PageOptions, Settings
     from referee.setup.page import PageDialogue, SetUpPage
     from referee.setup.picture_checks import SharedCamera
-    from referee.setup.steps import Progress, SetUpRun
-    from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
+    from referee.setup.steps import Progress
+    from referee.setup.table_setup import MakeMap
 
-_LISTEN_S = 0.1
-"""How often, in seconds, a question looks whether it is over while nothing is typed."""
 _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
+_ALL_NETWORKS = "0.0.0.0"
 _CODES_FILE = "setup.page-codes"
 _LOCK_FILE = "setup.lock"
 _WARNS = Phrase(
     "The phone warns once, because the referee made its certificate itself: tap Advanced, then Proceed (Android), or "
     "Show Details, then visit this website (iPhone)."
 )
-_KEY_LETTERS = frozenset("bsq?")
-_KEYS = Phrase("b: back, s: skip, q: stop for now, ?: help")
-_KEYS_IN_FULL = Phrase(
-    "b goes back to the step before, s leaves this one out, and q stops: the same command goes on here."
-)
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", required=False)
-@click.option("--camera", callback=cli.camera_without_password, help="The camera; without it you are asked.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
-    help="Where its files go.  [default: here]",
+    help="Where the table's files go.  [default: where its settings are, or a folder for each game]",
 )
-@cli.paper_option
+@click.option("--steps", "shows_steps", is_flag=True, help="Show every step, also lights, switches and a test turn.")
 @click.option("--new", "is_new", is_flag=True, help="Begin with the first step again.")
-@cli.page_options
-@click.pass_obj
-def setup_command(
-    context: cli.CommandContext,
-    game_name: str | None,
-    camera: str | None,
-    folder: Path,
-    paper: str,
-    is_new: bool,
-    page: bool | None,
-    page_port: int | None,
-    page_address: str | None,
-) -> int:
-    """Set up a real table, step by step.
-
-    Camera, printing, measuring, lights, switches, pieces and a test turn; each step is checked before the next. It
-    writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page on this machine; with
-    --page-address 0.0.0.0 a phone can open it.
-
-    Examples:
-      ./run setup
-      ./run setup diaballik --folder our-table
-      ./run setup --page-address 0.0.0.0
-    """
-    if context.config_path is not None:
-        raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
-    if game_name is not None:
-        registry.load(game_name)
-    options = cli.chosen_page(page, page_port, page_address)
-    camera = None if camera is None else absolute_source(camera, Path.cwd())
-    folder = folder.absolute()
-    _check_folder(folder, Phrase("give another folder by --folder"))
-    # Here, because help and usage errors are shown faster without the camera.
-    from referee.setup.picture_checks import SharedCamera, found_cameras
-    from referee.setup.steps import Progress, SetUpRun, steps_of
-    from referee.setup.table_setup import TableSetup
-
-    kept = None if is_new else Progress.load(folder, game_name)
-    is_chosen_on_page = kept is None and options is not None and not game_name
-    if kept is None and not is_chosen_on_page:
-        _confirm_replacing(folder)
-        kept = Progress(folder, game_name or _pick_game())
-    if options is not None:
-        environment = context.environment
-        return _on_page(kept, folder, paper, camera, options, environment, is_new=is_new and is_chosen_on_page)
-    assert kept is not None
-    game = registry.load(kept.game)
-    asked = present_settings(context.environment, folder).camera
-    with closing(SharedCamera(asked)) as shared_camera:
-        today, values = cli.utc_now().date(), dict(kept.values)
-        table = TableSetup(game, folder, shared_camera.look, today, paper, values, is_mirrored=asked.mirrored)
-        table.found_cameras = found_cameras(Path("/"))
-        table.make_light_map = partial(_map_lights, shared_camera, console=cli.output(), ask=cli.ask)
-        table.make_sensor_map = partial(_map_switches, console=cli.output(), typed=_read_lines_until)
-        run = SetUpRun(steps_of(game), table, kept)
-        is_whole = _walk(run, camera)
-    place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
-    if not is_whole:
-        cli.say(Phrase("`./run setup{place}` goes on here.", place))
-        return CHECK_FAILED
-    ending = run.ending(context.environment, Path.cwd())
-    if not ending.is_ready:
-        cli.say(
-            Phrase(
-                "{game} is not ready: a table needs a camera. `./run setup{place} --new` begins again.",
-                game.title,
-                place,
-            )
-        )
-        return CHECK_FAILED
-    cli.say(
-        Phrase(
-            "{game} is ready; the settings are in {file}. Play: {command}", game.title, folder / FILE_NAME, ending.watch
-        )
-    )
-    if ending.overriding:
-        cli.say(Phrase("These environment variables override the settings: {names}", ", ".join(ending.overriding)))
-    return OK
-
-
-@click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", required=False)
+@click.option("--camera", callback=cli.camera_without_password, help="The camera; without it you are asked.")
 @cli.paper_option
-@click.option("--new", "is_new", is_flag=True, help="Show the steps from the first one again.")
 @cli.page_port_option
 @click.option("--page-address", metavar="ADDRESS", help="Who may open the page.  [default: 0.0.0.0, your network]")
 @click.pass_obj
 def start_command(
     context: cli.CommandContext,
     game_name: str | None,
-    paper: str,
+    folder: Path | None,
+    shows_steps: bool,
     is_new: bool,
+    camera: str | None,
+    paper: str,
     page_port: int | None,
     page_address: str | None,
 ) -> int:
-    """Play at a real table tonight, with a phone or a webcam.
+    """Set up a real table and play, with a phone or a webcam.
 
     Scan the QR code with a phone, or open the address: the page leads to the first turn. The game may be your own, or
-    printed on paper. Stopped, the same command goes on. A table whose settings are there already is refereed as it is.
+    printed on paper. Stopped, the same command goes on. A game that goes on, and a table with settings of your own, are
+    refereed at once; --steps shows the steps again, with those for lights, switches and a test turn. Each table's
+    settings are in a referee.toml.
 
     Examples:
       ./run start
       ./run start diaballik
+      ./run start --steps --folder our-table
     """
     from referee.setup.steps import Progress, steps_of
 
+    if folder is not None:
+        if context.config_path is not None:
+            raise click.UsageError(_ONLY_FOLDERS)
+        folder = folder.absolute()
+        _check_folder(folder, Phrase("give another folder by --folder"))
+    file = None if folder is None else folder / FILE_NAME
+    if file is not None and file.is_file():
+        context = replace(context, config_path=file)
     environment = context.environment
-    settings = context.configuration().settings
+    # The set-up will replace settings with faults.
+    settings = present_settings(environment, folder) if folder and is_new else context.configuration().settings
     options = cli.chosen_page(True, page_port, page_address or settings.page.address or _ALL_NETWORKS, settings.page)
     assert options is not None
+    camera = None if camera is None else absolute_source(camera, Path.cwd())
     game = None if game_name is None else registry.load(game_name).name
-    own = find_file(context.config_path, environment, Path.cwd())
-    if own is not None and not is_new and game in (None, settings.game.name):
-        kept = Progress.load(own.parent, settings.game.name)
-        if kept is None or kept.has_done(steps_of(registry.load(kept.game))):
+    serve = partial(
+        _on_page,
+        paper=paper,
+        camera=camera,
+        options=options,
+        environment=environment,
+        is_new=is_new,
+        tonight=not shows_steps,
+    )
+
+    def is_ready(kept: Progress) -> bool:
+        return not shows_steps and kept.has_done(steps_of(registry.load(kept.game), tonight=True))
+
+    own = find_file(context.config_path, environment, Path.cwd()) if file is None else file
+    if folder is not None or (own is not None and not is_new and game in (None, settings.game.name)):
+        assert own is not None
+        is_named = own.name == FILE_NAME
+        if shows_steps and not is_named:
+            raise click.UsageError(_ONLY_FOLDERS)
+        kept = Progress.load(own.parent, game) if is_named and not is_new else None
+        is_theirs = own.is_file() and not is_new and game in (None, settings.game.name)
+        if is_theirs and (is_ready(kept) if kept is not None else not shows_steps):
             return _watch(own, options)
-        return _on_page(kept, own.parent, paper, None, options, environment, tonight=True)
+        if kept is None and game is not None:
+            _confirm_replacing(own.parent)
+            kept = Progress(own.parent, game)
+        return serve(kept, own.parent)
     folder = _tables(environment)
     remedy = Phrase("allow it, or name another folder in $XDG_DATA_HOME")
     _check_folder(folder, remedy)
     begun = None if is_new else _begun_table(environment, _open_game(folder, environment), game)
     kept = None if begun is None else Progress.load(begun, begun.name)
-    if kept is not None and kept.has_done(steps_of(registry.load(kept.game), tonight=True)):
+    if kept is not None and is_ready(kept):
         played = _open_game(kept.folder, environment)
         if played is not None and game in (None, played):
             return _watch(kept.folder / FILE_NAME, options)
@@ -198,10 +140,10 @@ def start_command(
         kept = Progress(folder / game, game)
         _check_folder(kept.folder, remedy)
         _confirm_replacing(kept.folder)
-    return _on_page(kept, folder, paper, None, options, environment, is_new=is_new, tonight=True, by_game=True)
+    return serve(kept, folder, by_game=True)
 
 
-_ALL_NETWORKS = "0.0.0.0"
+_ONLY_FOLDERS = "the steps write the referee.toml of a folder; give --folder FOLDER instead of other settings."
 
 
 def _tables(environment: Mapping[str, str]) -> Path:
@@ -297,13 +239,13 @@ def present_settings(environment: Mapping[str, str], folder: Path) -> Settings:
 def _on_page(
     kept: Progress | None,
     folder: Path,
+    *,
     paper: str,
     camera: str | None,
     options: PageOptions,
     environment: Mapping[str, str],
-    *,
-    is_new: bool = False,
-    tonight: bool = False,
+    is_new: bool,
+    tonight: bool,
     by_game: bool = False,
 ) -> int:
     """Serve the set-up until Ctrl-C, or until it starts the referee in its place; return the exit code.
@@ -319,7 +261,7 @@ def _on_page(
     asked = present_settings(environment, folder).camera
     started = threading.Event()
     phone = PhonePort(PhoneCamera(time.monotonic))
-    a_phone = FoundCamera(SPEC, Phrase("A phone"), SPEC)
+    a_phone = FoundCamera(SPEC, Phrase("A phone"))
     with (
         _alone(folder),
         closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S, phone=phone.camera)) as shared_camera,
@@ -328,7 +270,7 @@ def _on_page(
         def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
             return (
                 lambda settings, path: _map_lights(shared_camera, settings, path, dialogue.console, dialogue.ask),
-                lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
+                lambda settings, path: _map_switches(settings, path, dialogue.console, dialogue.lines()),
             )
 
         def open_game(table: Path) -> str | None:
@@ -379,8 +321,8 @@ def _alone(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PageError(
-                "another program has locked {lock}, most likely an earlier `./run start` or `./run setup`: go on at "
-                "the address that its terminal shows, or stop it by Ctrl-C",
+                "another program has locked {lock}, most likely an earlier `./run start`: go on at the address that "
+                "its terminal shows, or stop it by Ctrl-C",
                 lock,
             ) from None
         yield
@@ -412,7 +354,7 @@ def _serve_until(
         click.echo(cli.spoken(Phrase("Ctrl-C stops it. Type the same command again to continue.")))
         with suppress(KeyboardInterrupt):
             started.wait()
-        return replace(options, port=urlsplit(opened.address).port)
+        return options.model_copy(update={"port": urlsplit(opened.address).port})
 
 
 def _watch(settings: Path, options: PageOptions, *more: str) -> int:
@@ -423,19 +365,6 @@ def _watch(settings: Path, options: PageOptions, *more: str) -> int:
     root = cast("click.Group", click.get_current_context().find_root().command)
     code = root.main(arguments, standalone_mode=False)
     return code if isinstance(code, int) else OK
-
-
-def _pick_game() -> str:
-    games = {str(number): name for number, name in enumerate(registry.games(), start=1)}
-    for number, name in games.items():
-        click.echo(f"  {number}  {registry.load(name).title}")
-
-    while True:
-        typed = cli.ask_line(Phrase("Which game"), "1")
-        try:
-            return games.get(typed) or registry.load(typed).name
-        except UnknownGameError as error:
-            click.echo(cli.spoken(as_sentence(str(error))))
 
 
 def _map_lights(
@@ -466,131 +395,12 @@ def _map_lights(
     return ended == OK
 
 
-def _map_switches(
-    settings: Settings, path: Path, console: Console, typed: Callable[[threading.Event], Iterator[str]]
-) -> bool:
-    """Ask for a piece on each square; ``typed`` yields lines until its event is set.
+def _map_switches(settings: Settings, path: Path, console: Console, typed: Iterator[str]) -> bool:
+    """Ask for a piece on each square; ``typed`` yields the lines that answer.
 
     Raises ConfigError, and the errors of a board that doesn't answer.
     """
     from referee.mapping.sensors import map_sensors
     from referee.settings.configuration import Configuration
 
-    over, configuration = threading.Event(), Configuration(settings, None, {})
-    try:
-        return map_sensors(configuration, path, console, typed(over)) == OK
-    finally:
-        over.set()
-
-
-def _read_lines_until(over: threading.Event) -> Iterator[str]:
-    """Yield lines as they are typed, until ``over`` is set. Later lines are left for the next question."""
-    while not over.is_set():
-        ready, _, _ = select.select([sys.stdin], [], [], _LISTEN_S)
-        if ready and not over.is_set():
-            line = sys.stdin.readline()
-            if not line:
-                return
-            yield line
-
-
-def _walk(run: SetUpRun, camera: str | None) -> bool:
-    """Go through the unfinished steps; returns whether none is left. ``camera`` answers its step once."""
-    while (step := run.step) is not None:
-        heading = Phrase("Step {number} of {steps}: {title}", run.number(step), len(run.steps), step.title)
-        click.echo(f"\n{cli.spoken(heading)}")
-        if why := step.unneeded(run.table):
-            cli.say(joined(("  ", joined((why, Phrase("Skipped.")))), ""))
-            run.skip(step)
-            continue
-        given = None
-        if step.name == "camera":
-            given, camera = camera, None
-        answer = _complete(step, run, given)
-        if answer == "q":
-            return False
-        if answer == "b":
-            run.back(step)
-    return True
-
-
-def _complete(step: SetupStep, run: SetUpRun, given: str | None) -> str:
-    """Ask and check until the step is done; returns "b" or "q" if that was typed."""
-    from vision.cameras import is_live
-
-    instructions = [*step.prepare(run.table)]
-    if step.files(run.table):
-        instructions.append(Phrase("They are in {folder}.", run.table.folder))
-    for line in instructions:
-        cli.say(joined(("  ", line), ""))
-    cli.say(joined(("  (", _KEYS, ")"), ""))
-    while True:
-        answer = _ask(step, run.table) if given is None else given
-        if answer in {"b", "q"}:
-            return answer
-        if answer == "?":
-            for line in (*instructions, *step.help):
-                cli.say(joined(("  ", line), ""))
-            cli.say(joined(("  ", _KEYS_IN_FULL), ""))
-            continue
-        if answer == "s":
-            cli.say(Phrase("Skipped."))
-            run.skip(step)
-            return ""
-        outcome = run.answer(step, answer)
-        if step.live and not outcome.is_done and is_live(run.table.source) and cli.output().is_terminal:
-            outcome = _repeat_until_passed(step, run, answer, outcome)
-        cli.print_findings(cli.output(), outcome.findings, Phrase("missing"))
-        if outcome.is_done:
-            return ""
-        given = None
-
-
-def _ask(step: SetupStep, table: TableSetup) -> str:
-    """Ask the step's question; if it has forms to type, which one fits, and then for each of its fields."""
-    question = step.question if table.has_board else step.sheets_question or step.question
-    forms = step.typed(table)
-    if not forms:
-        return cli.ask_line(question, step.default)
-    for number, form in enumerate(forms, start=1):
-        cli.say(joined((f"  {number}", form.button), "  "))
-    choice = ""
-    while not choice:
-        choice = cli.ask_line(question, "")
-    if not choice.isdecimal() or not 1 <= int(choice) <= len(forms):
-        return choice
-    form, parts = forms[int(choice) - 1], list[str]()
-    for field in form.fields:
-        part = ""
-        while not part:
-            part = cli.ask_line(field.label, field.value)
-        if part in _KEY_LETTERS:
-            return part
-        parts.append(part)
-    return " ".join([form.answer, *parts]).strip()
-
-
-def _repeat_until_passed(step: SetupStep, run: SetUpRun, answer: str, outcome: StepResult) -> StepResult:
-    """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
-
-    def lines() -> Text:
-        told = (
-            f"  {translate(each.severity):<6}{say_it(each.subject)}: {say_it(each.message)}"
-            for each in outcome.findings
-        )
-        return Text("\n  ".join((*told, say_it(Phrase("Looking again; Ctrl-C stops.")))))
-
-    # The picture is drawn again from other threads, where no command is current.
-    context = cli.context_of()
-    say_it, translate = context.spoken, context.translate
-    with Live(lines(), console=cli.output(), auto_refresh=False, transient=True) as live:
-        try:
-            while not outcome.is_done:
-                outcome = run.answer(step, answer)
-                live.update(lines(), refresh=True)
-                if any(finding.subject == step.title for finding in outcome.findings):
-                    # The camera itself is missing, so looking again shows nothing new.
-                    break
-        except KeyboardInterrupt:
-            pass
-    return outcome
+    return map_sensors(Configuration(settings, None, {}), path, console, typed) == OK
