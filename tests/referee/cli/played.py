@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
-from engine.records import read
+from engine.records import Record
+from referee.journal.reader import events_of_game, read_journal
+from referee.journal.results import make_record
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
 
 
-def kept(folder: Path):
-    (file,) = folder.glob("*-20*.txt")
-    return read(file.read_text(encoding="utf-8"))
+def kept(folder: Path, number: int | None = None) -> Record:
+    """The record of the last game, or of the one with this number, played at home in ``folder``."""
+    with read_journal(folder / ".local/share/tabletop-referee/play.sqlite") as journal:
+        return make_record(*events_of_game(journal, number))

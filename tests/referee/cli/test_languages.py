@@ -125,7 +125,7 @@ def test_the_demo_speaks_german(untranslated: list[str], tmp_path: Path, monkeyp
 
 
 def test_a_phrase_without_german_is_noticed() -> None:
-    said = Phrase("{player} wins.", Phrase("the {colour} xyzzy", "red"))
+    said = Phrase("{player} to play.", Phrase("the {colour} xyzzy", "red"))
     assert [each for each in templates(said) if each not in GERMAN] == ["the {colour} xyzzy"]
 
 
