@@ -30,14 +30,16 @@ roll
 undo
 77
 resign zz
-claim
+repetition
+accept
 board
-save kept.txt
-load nothing.txt
+correct a1=nonsense
 draw
-n
+refuse
 resign
 j
+zz
+undo
 quit
 """
 GERMAN = {text for _, text, _ in json.loads(sentences_path("de").read_text(encoding="utf-8"))}
