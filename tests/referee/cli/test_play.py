@@ -461,7 +461,7 @@ def at_a_terminal(monkeypatch):
 
 def test_each_step_is_on_the_disk_before_the_next_prompt(play, tmp_path, monkeypatch):
     lines = iter(["d1-e1=cross-f1", "undo", "d1-e1=cross-f1", None])
-    seen = []
+    seen: list[int] = []
 
     def ask(_: str) -> str | None:
         seen.append(len(kept(tmp_path).entries) if seen else 0)

@@ -101,7 +101,16 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
 
 def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
     assert "starts=black  Who begins. (black, white)" in call("-m", "referee", "rules", "reversi").stdout
-    programs = ("--player", "black=random", "--player", "white=hint", "--seed", 1, "--journal", tmp_path / "played.sqlite")
+    programs = (
+        "--player",
+        "black=random",
+        "--player",
+        "white=hint",
+        "--seed",
+        1,
+        "--journal",
+        tmp_path / "played.sqlite",
+    )
     assert "Kept in" in call("-m", "referee", "play", "reversi", *programs).stdout
     assert "all consistent" in call("-m", "referee", "replay", tmp_path / "played.sqlite").stdout
     journal = tmp_path / "new.sqlite"
