@@ -1,5 +1,7 @@
 """``./run play``: its options, and its questions and answers at the terminal."""
 
+from __future__ import annotations
+
 import io
 import random
 import shlex
@@ -7,8 +9,9 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.text import Text
@@ -16,10 +19,14 @@ from rich.text import Text
 from common.phrases import Phrase, joined
 from engine import registry
 from engine.api import Game
+from engine.records import write
 from engine.values import Player
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.hints.advice import HintSettings, HintStrength
+
+if TYPE_CHECKING:
+    from referee.session.service import Service
 
 _WHO = ("person", "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
 
@@ -82,7 +89,8 @@ def play_command(
     """
     # Here, because the help needs neither the service nor what reads commands.
     from referee.cli.play.game import PlaySettings, TerminalGame, new_game, new_or_left
-    from referee.journal.journal import Journal
+    from referee.journal.journal import BufferedJournal, Journal
+    from referee.journal.results import make_record
 
     if position and (options or set_up):
         raise click.UsageError("a position carries its own options and set-up; give one of them.")
@@ -107,8 +115,17 @@ def play_command(
     if isinstance(sys.stdin, io.TextIOWrapper):
         # An invalid byte is a typing error like any other, and must not end the game.
         sys.stdin.reconfigure(errors="replace")
-    with Journal.in_memory(wall_clock=cli.utc_now) if path is None else context.open_journal(path, create=True) as kept:
-        to_play = new_or_left(context, kept, new, resume=resume, may_resume=not has_own_start)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        (
+            Journal.open(path, wall_clock=cli.utc_now, create=True)
+            if path
+            else Journal.in_memory(wall_clock=cli.utc_now)
+        ) as opened,
+        BufferedJournal(opened, partial(cli.say, as_error=True)) as kept,
+    ):
+        to_play = new_or_left(context, opened, new, resume=resume, may_resume=not has_own_start)
         if to_play is None:
             raise _no_game()
         game, service = to_play.game, to_play.opened(kept, hints)
@@ -120,12 +137,21 @@ def play_command(
         try:
             TerminalGame(game, service, chosen, _ask, cli.say, time.monotonic, _show_waiting).run()
         finally:
-            if path is not None and service.folded.steps:
-                said = [Phrase("Kept in {file} as game {number}.", path, service.game_number)]
-                if service.folded.outcome is None:
-                    flag = "" if journal is None else f" --journal {shlex.quote(str(path))}"
-                    said.append(Phrase("{command} goes on.", f"`./run play --resume{flag}`"))
-                cli.say(joined(said))
+            if kept.trouble is not None:
+                # So that the players don't lose the game.
+                click.echo(write(make_record(game, kept.events(service.game_number))), nl=False)
+            elif path is not None and service.folded.steps:
+                cli.say(_where_kept(path, service, "" if journal is None else f" --journal {shlex.quote(str(path))}"))
+    if kept.trouble is not None:
+        raise kept.trouble
+
+
+def _where_kept(path: Path, service: Service[Any, Any], flag: str) -> Phrase:
+    """Say where a game is kept and, unless it is over, what goes on with it."""
+    kept = Phrase("Kept in {file} as game {number}.", path, service.game_number)
+    if service.folded.outcome is not None:
+        return kept
+    return joined((kept, Phrase("{command} goes on.", f"`./run play --resume{flag}`")))
 
 
 def _no_game() -> click.MissingParameter:

@@ -53,6 +53,7 @@ from referee.journal.fold import hinted_turn
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.naming import as_name, is_program
+from referee.session.ports import Recorder
 from referee.session.service import Service, without_camera
 
 _PROGRAM = re.compile(r"program \((gentle|fair|strong|random)\)")
@@ -72,7 +73,7 @@ HELP = (
     Phrase("  hint             suggest a good turn, and say why"),
     Phrase("  roll [DICE]      let the computer roll, or enter what your dice show"),
     Phrase("  undo             take back what you typed last"),
-    Phrase("  correct SQUARE=LOOK   say what really stands there"),
+    Phrase("  correct c3=LOOK  say what really stands there"),
     Phrase("  why              say more about the last refusal"),
     Phrase("  board, rules     show the board again; the rules in short"),
     Phrase("  resign [PLAYER]  give up"),
@@ -478,7 +479,7 @@ class ToPlay:
     new: NewGame | None = None
     position: str = ""
 
-    def opened(self, journal: Journal, hints: HintSettings) -> Service[Any, Any]:
+    def opened(self, journal: Recorder, hints: HintSettings) -> Service[Any, Any]:
         """Return its service; raises CorrectionError for a position that can't be."""
         service = without_camera(self.game, journal, time.monotonic, hints)
         if self.new is None:

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,7 +21,9 @@ from referee.cli.play import game as module
 from referee.cli.play.game import HELP, PlaySettings, TerminalGame
 from referee.cli.rules import rule_lines
 from referee.commands.values import NewGame
+from referee.errors import JournalFullError
 from referee.hints.advice import HintSettings
+from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game, read_journal
 from referee.journal.results import make_record
@@ -538,6 +541,25 @@ def test_ctrl_c_leaves_a_game_that_is_kept_and_says_where(play, monkeypatch):
 
     monkeypatch.setattr(command, "_ask", ask)
     assert "play.sqlite as game 1. `" in play("diaballik", code=130).output
+
+
+def test_a_game_goes_on_while_the_disk_is_full_and_is_printed_if_it_stays_so(play, tmp_path, monkeypatch):
+    into_file, faults = Journal.append, [JournalFullError("no room")] * 2
+
+    def append(journal: Journal, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if "turn" in event.data and faults:
+            raise faults.pop()
+        return into_file(journal, event, evidence)
+
+    monkeypatch.setattr(Journal, "append", append)
+    passing = play("diaballik", typed="a1-a2\na7-a6\nb1-b2\n")
+    assert "The game goes on, but only in memory: no room" in passing.stderr
+    assert "The journal can be written again. What was only in memory is now in it: 3 events." in passing.stderr
+    assert len(kept(tmp_path).entries) == 3
+    faults += [JournalFullError("no room")] * 9
+    lasting = play("diaballik", "--new", typed="a1-a2\na7-a6\n", code=6)
+    assert "2. white a7-a6" in lasting.stdout
+    assert "2 events could not be saved" in lasting.stderr
 
 
 def test_nothing_is_kept_of_a_game_that_is_not_to_be(play, tmp_path):
