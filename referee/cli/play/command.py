@@ -161,7 +161,7 @@ def _no_game() -> click.MissingParameter:
 def _show_waiting(words: str) -> AbstractContextManager[object]:
     """Show that an operation takes some time."""
     # rich would take square brackets in a name for its markup.
-    return cli.progress_output().status(Text(words))
+    return cli.progress_output().status(Text(cli.spoken(words)))
 
 
 def _ask(prompt: str) -> str | None:

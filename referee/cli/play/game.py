@@ -17,7 +17,7 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from common.phrases import Phrase, as_sentence, capitalized, counted, joined
+from common.phrases import Phrase, as_sentence, capitalized, counted, joined, without_stop
 from common.user import user_name
 from engine.api import Clock, Game
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError
@@ -211,7 +211,8 @@ class TerminalGame:
                     Question(0, game.name, text, word, self._settings.seconds, earlier), self._clock
                 )
                 if answer.advice is None:
-                    raise CorrectionError("{player} finds no turn: {why}.", capitalized(player), answer.refused)
+                    why = without_stop(answer.refused)
+                    raise CorrectionError("{player} finds no turn: {why}.", capitalized(player), why)
                 turn, why = answer.advice.turn, answer.advice.reason
         because = [Phrase("That {reason!b}.", why)] if why else []
         lead = joined((player, turn), ": ")
@@ -281,7 +282,7 @@ class TerminalGame:
             if typed.strip().lower() not in cli.YES:
                 self._say(Phrase("The game goes on."))
                 return
-        with self._waiting(cli.spoken(Phrase("looking for a hint"))) if isinstance(command, AskHint) else nullcontext():
+        with self._waiting(Phrase("looking for a hint")) if isinstance(command, AskHint) else nullcontext():
             self._carry_out(command, _answered_by_another if isinstance(command, OfferDraw) else str)
         hint = self._service.folded.hints.get(self._state.to_move)
         if isinstance(command, AskHint) and hint is not None and (turn := hinted_turn(hint)) is not None:
