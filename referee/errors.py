@@ -39,10 +39,6 @@ class UnreachableError(RefereeError, ConnectionError):
     """The referee that has the journal doesn't answer; the message says which process that is, and what to do."""
 
 
-class PlayError(RefereeError, ValueError):
-    """A request in a game at the terminal that can't be met; the message says what would be possible."""
-
-
 class PrintError(RefereeError, ValueError):
     """A sheet that can't be printed as requested, for example because its markers need larger paper."""
 

@@ -151,7 +151,7 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
         opening = rolls == 0 and turns < OPENING_TURNS and not pairing.points
         rng = program_rng(pair, player, turns)
         if chooser is None or opening:
-            turn = choose_randomly(game, state, player, rng).turn
+            turn = choose_randomly(game, state, player, rng)
         else:
             turn = chooser.choose(game, state, rng, earlier)
         earlier.append(state)
@@ -203,7 +203,7 @@ def _random_position(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
             break
         position = state
         if turns < OPENING_TURNS:
-            turn = choose_randomly(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
+            turn = choose_randomly(game, state, state.to_move, program_rng(seed, state.to_move, turns))
         else:
             turn = player.choose(game, state, rng, earlier=())
         state = game.rules.apply(state, turn)

@@ -67,7 +67,7 @@ def play_and_tell(plan: ChancePlan) -> ToldGame:
         player = state.to_move
         rng = program_rng(plan.seed, player, len(earlier))
         if rolls == 0 and len(earlier) < OPENING_TURNS:
-            turn = choose_randomly(game, state, player, rng).turn
+            turn = choose_randomly(game, state, player, rng)
         else:
             hint = game.advice.hint(state, plan.seconds, rng, clock=clock, strength=plan.strength, earlier=earlier)
             turn = hint.turn

@@ -444,7 +444,7 @@ def _refuse_doubles(names: Mapping[Player, str]) -> None:
     # Results are added up by name.
     given: set[str] = set()
     for name in names.values():
-        if name.casefold() in given:
+        if name.casefold() in given and not is_program(name):
             raise FieldError("player", Phrase("{name} is named twice; give each player another name", name))
         given.add(name.casefold())
 
@@ -558,7 +558,7 @@ def _offer_event(
     if offer is not None and player != offer.player:
         raise CorrectionError("{player} waits for an answer; give that first", capitalized(offer.player))
     if player is None:
-        raise CorrectionError("say who offers the draw: {names}", joined(game.players[:2], " or "))
+        raise CorrectionError("say who offers the draw: {names}", listed(game.players[:2], "or"))
     if is_draw and not {player, players.opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
     said: str = (

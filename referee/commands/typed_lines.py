@@ -85,8 +85,11 @@ def _is_claim(game: Game[Any, Any], line: str) -> bool:
 
 
 @said_plainly()
-def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
-    """Parse a line typed by ``by`` into a command; raises CorrectionError if it isn't one."""
+def parse_line(game: Game[Any, Any], line: str, by: str, otherwise: Callable[[str], Command] | None = None) -> Command:
+    """Parse a line typed by ``by`` into a command.
+
+    ``otherwise`` makes the command of any other line, without which it raises CorrectionError.
+    """
     word, _, rest = line.strip().partition(" ")
     rest = rest.strip()
     match line.strip().lower():
@@ -120,6 +123,8 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return Correct(by, read_squares(game, rest))
         case "turn" | "roll" | "correct":
             raise CorrectionError("Something is missing after {word!r}; {says_more}", word, _SAYS_MORE)
+    if otherwise is not None:
+        return otherwise(line.strip())
     raise CorrectionError("{text!r} is not understood; {says_more}", line.strip(), _SAYS_MORE)
 
 

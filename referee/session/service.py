@@ -27,6 +27,7 @@ from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
 from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
+from referee.journal.fold import Folded
 from referee.journal.results import last_played_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
@@ -99,9 +100,19 @@ class Service(Generic[StateT, TurnT]):
         return self._belief.states
 
     @property
-    def _states(self) -> tuple[StateT, ...]:
+    def states(self) -> tuple[StateT, ...]:
         """The states that an entry goes on from: without a camera, nobody need say that the pieces were set up."""
         return self.belief or (() if self._has_camera else entries.start_states(self._game, self._options))
+
+    @property
+    def folded(self) -> Folded[StateT]:
+        """The fold of the game's events."""
+        return self._log.folded
+
+    @property
+    def playing(self) -> tuple[Player, ...]:
+        """Those who play."""
+        return self._log.playing
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -195,7 +206,7 @@ class Service(Generic[StateT, TurnT]):
     def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it; raises what ``enter`` raises."""
         self._check_going_on(command)
-        done = entries.apply_entry(self._game, self._states, command)
+        done = entries.apply_entry(self._game, self.states, command)
         return self.tell(done.sentence if done.outcome is None else feed.with_outcome(done.sentence, done.outcome))
 
     def _check_going_on(self, command: commands.Command) -> None:
@@ -413,7 +424,7 @@ class Service(Generic[StateT, TurnT]):
         """Offer or ask something, or answer what is open; raises CorrectionError if that isn't possible."""
         time_s, names, folded = self._announcer.time_s, self._advisers.names, self._log.folded
         last = "" if folded.last_played is None else last_played_sentence(self._game, folded)
-        said = entries.answer_offer(self._game, self._states, folded.offer, command, time_s, names, last)
+        said = entries.answer_offer(self._game, self.states, folded.offer, command, time_s, names, last)
         match said:
             case commands.AgreedDraw():
                 return self._announce(said)
@@ -439,14 +450,14 @@ class Service(Generic[StateT, TurnT]):
     def _apply_entry(self, command: commands.Entry) -> str:
         if self._view.is_turn_ended_by_entry(self._belief, command):
             self._end_turn_before()
-        passes = entries.implied_passes(self._game, self._states, command)
+        passes = entries.implied_passes(self._game, self.states, command)
         self._advisers.check_passes(passes)
         with self._log.recording_preparation():
             for turn in passes:
                 self._apply_entry(turn)
         is_roll = isinstance(command, commands.EnterRoll)
         before = self._log.folded.before_seen_roll(self._game) if is_roll else ()
-        states = self._states
+        states = self.states
         done = entries.apply_entry(self._game, before or states, command, self._announcer.time_s)
         if before:
             with self._log.recording_preparation():
@@ -504,7 +515,7 @@ class Service(Generic[StateT, TurnT]):
 
     def hint(self, command: commands.AskHint, respond: commands.Respond = commands.ignore_reply) -> None:
         """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
-        belief = replace(self._belief, states=self._states)
+        belief = replace(self._belief, states=self.states)
         self._advisers.ask(command, belief, respond, asking=self._view.question.is_open(self._view.stable))
         if not self._has_camera:
             self._advisers.poll(belief, asking=False)

@@ -42,7 +42,7 @@ from referee.commands.values import (
     TakeBack,
     describe_errors,
 )
-from referee.errors import CorrectionError, JournalError, PlayError
+from referee.errors import CorrectionError, JournalError
 from referee.journal.events import ASKS_TAKE_BACK
 from referee.journal.reader import read_journal
 from referee.judge.verdict import Verdict
@@ -316,7 +316,7 @@ class CommandFault(enum.Enum):
     UNANSWERED = "unanswered"
 
 
-class CommandError(PlayError):
+class CommandError(CorrectionError):
     """A command was refused, or not answered in time; the message says why."""
 
     def __init__(self, fault: CommandFault, words: str) -> None:

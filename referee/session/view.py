@@ -200,6 +200,8 @@ class TableView(Generic[StateT, TurnT]):
 
         Raises CorrectionError as ``is_turn_ended_by_word`` does.
         """
+        if self._settings.turn_end is not TurnEnd.TOUCH:
+            return False
         game = self._context.game
         is_next_turn = (
             isinstance(command, EnterTurn)

@@ -92,7 +92,7 @@ def test_seats_alternate_and_two_games_share_their_opening(monkeypatch: pytest.M
     def choose(game: Any, state: Any, player: str, rng: Random) -> Any:
         turns = game.rules.legal_turns(state)
         choice = choose_randomly(game, state, player, rng)
-        seen[-1].append((player, turns.index(choice.turn)))
+        seen[-1].append((player, turns.index(choice)))
         return choice
 
     monkeypatch.setattr(hint_games, "choose_randomly", choose)

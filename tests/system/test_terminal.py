@@ -28,11 +28,11 @@ from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.cli.play.game import ending_sentence
 from referee.journal.events import Event, EventKind, JsonValue
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
-from referee.journal.reader import read_journal
+from referee.journal.reader import events_of_game, read_journal
+from referee.journal.results import make_record, outcome_sentence
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.engine.whole_games import any_roll
@@ -147,19 +147,19 @@ def test_a_whole_typed_game_survives_a_kill_half_way(name: str, tmp_path: Path) 
             terminal.type(line)
     assert terminal.process.returncode == -signal.SIGKILL
     with playing(tmp_path, name) as terminal:
-        assert "A game is not finished" in terminal.until_asked()
+        assert " is not finished " in terminal.until_asked()
         said = terminal.type("y")
         for line in lines[half:]:
             said = terminal.type(line)
-        assert ending_sentence(game, end) in " ".join(said.split())
+        outcome = game.rules.outcome(end)
+        assert outcome is not None
+        assert outcome_sentence(outcome) in " ".join(said.split())
         terminal.type("")
         assert terminal.process.wait(GUARD_S) == 0
-    [kept] = tmp_path.glob(f"{name}-*.txt")
-    read = records.read(kept.read_text(encoding="utf-8"))
-    assert records.replay(read).states[-1] == end
-    outcome = game.rules.outcome(end)
-    assert outcome is not None
-    assert read.result == records.result_of(outcome)
+    with read_journal(tmp_path / ".local/share/tabletop-referee/play.sqlite") as journal:
+        kept = make_record(*events_of_game(journal, None))
+    assert records.replay(kept).states[-1] == end
+    assert kept.result == records.result_of(outcome)
 
 
 def test_a_narrow_terminal_wraps_at_words_and_ctrl_c_ends_the_prompts_line(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_narrow_terminal_wraps_at_words_and_ctrl_c_ends_the_prompts_line(tmp_p
         assert max(map(len, terminal.until_asked().splitlines())) <= 40
         terminal.type("a1-a2")
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.until_asked().startswith("\nKept as ")
+        assert terminal.until_asked().startswith("\nKept in ")
         assert terminal.process.wait(GUARD_S) == 130
 
 

@@ -1,119 +1,85 @@
-"""A game at the terminal: its steps, players, take-backs, record and file, and messages about it."""
+"""A whole game at the terminal, as commands to the service without a camera.
+
+The journal is the game's only history. What a program or the drawn dice do is an entry like a person's.
+"""
 
 from __future__ import annotations
 
+import random
 import re
+import sys
+import time
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import groupby
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from typing import Any
 
-import click
-
-from common import whole_files
-from common.durable import write_durably
-from common.phrases import Phrase, as_sentence, capitalized, counted, either, joined, with_minus
-from engine import records
-from engine.api import Clock, Game, Hint
-from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.records import PlayedTurn
-from engine.registry import load
-from engine.support.chance import drawn
+from common.phrases import Phrase, as_sentence, capitalized, counted, joined, without_stop
+from common.user import user_name
+from engine.api import Clock, Game
+from engine.errors import AmbiguousError, EngineError, IllegalTurnError
+from engine.options import options_in_force
+from engine.support.chance import drawn, format_roll
 from engine.support.lazy import FromIterator
-from engine.support.players import DRAW, describe_announcement, who_plays
-from engine.values import Announcement, Player, Roll, Strength
-from referee.errors import PlayError
-from referee.journal.fold import after_step
-from referee.journal.results import outcome_sentence
-from referee.languages import Say
-from referee.naming import Names, as_name
+from engine.support.players import RESIGN, announcement_in
+from engine.values import OptionValue, Player, Roll
+from referee.cli import context as cli
+from referee.cli.games import open_game
+from referee.cli.rules import rule_lines
+from referee.commands.entries import PLAYERS, players_with, read_squares, refusal, start_states, with_named_players
+from referee.commands.typed_lines import parse_line
+from referee.commands.values import (
+    Announce,
+    Answer,
+    AskHint,
+    Command,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    NewGame,
+    OfferDraw,
+    Reply,
+    TakeBack,
+    said_plainly,
+)
+from referee.errors import CorrectionError
+from referee.hints.advice import HintSettings, Question, answer_question
+from referee.hints.opponent import states_before
+from referee.journal.events import EventKind
+from referee.journal.fold import hinted_turn
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
+from referee.naming import as_name, is_program
+from referee.session.ports import Recorder
+from referee.session.service import Service, without_camera
 
-PERSON = "person"
-_KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
-_NAME = re.compile(r"program \((gentle|fair|strong|random)\)")
-"""A program's name in a record."""
+_PROGRAM = re.compile(r"program \((gentle|fair|strong|random)\)")
+"""The name of a program in the journal."""
+_DICE = "program (dice)"
+"""Who enters the rolls that nobody asked for."""
+_MOST_LISTED = 12
+"""Legal turns are listed unasked if there are at most this many."""
+_MOST_LISTED_ON_DEMAND = 20
+_MOST_SEARCHED = 100_000
+"""Turns listed by `turns`, which fit on a terminal, and turns searched for them, so that an answer comes soon."""
 
-
-@dataclass(frozen=True)
-class Choice:
-    """The turn that a program chose, and the reason."""
-
-    turn: Any
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program that plays a side. ``word`` is what ``--player`` calls it.
-
-    ``choose`` chooses one of a player's legal turns in a state; its last argument is the earlier states, oldest first.
-    """
-
-    word: str
-    choose: Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
-
-
-def names_in(game: Game[Any, Any], tags: Iterable[tuple[str, str]]) -> dict[Player, str]:
-    """Return the names of players and programs in a record's tags, by their side."""
-    named = dict(tags)
-    return {player: named[player.capitalize()] for player in game.players if player.capitalize() in named}
-
-
-def program_name(word: str) -> str:
-    """Return the name in a record of the program that ``--player`` calls ``word``."""
-    return f"program ({word.removeprefix('hint:')})"
-
-
-def program_word(name: str) -> str | None:
-    """Return what ``--player`` calls the program of this name; ``None`` for a person's name."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return None
-    return match[1] if match[1] == "random" else f"hint:{match[1]}"
-
-
-@dataclass(frozen=True)
-class PlaySettings:
-    """How a game at the terminal is played.
-
-    ``draws_dice`` draws dice instead of asking for them. Legal turns are listed automatically if there are at most
-    ``most_listed``. A hint takes ``seconds``.
-    """
-
-    programs: Mapping[Player, Program]
-    draws_dice: bool
-    seed: int
-    strength: Strength
-    seconds: float
-    gives_hints: bool
-    most_listed: int
-    most_turns: int
-
-
-def choose_randomly(
-    game: Game[Any, Any],
-    state: Any,
-    player: Player,
-    rng: Random,
-    earlier: Sequence[Any] = (),  # noqa: ARG001 - random turns don't depend on the past
-) -> Choice:
-    """Choose any of a player's legal turns, all equally likely."""
-    turns = turns_of(game, state, player)
-    return Choice(turns[rng.randrange(len(turns))])
-
-
-def hint_program(strength: Strength, seconds: float, clock: Clock) -> Program:
-    """Return a program that plays what the game's hint recommends."""
-
-    def choose(game: Game[Any, Any], state: Any, _: Player, rng: Random, earlier: Sequence[Any]) -> Choice:
-        hint: Hint[Any] = game.advice.hint(state, seconds, rng, clock=clock, strength=strength, earlier=earlier)
-        return Choice(hint.turn, hint.reason)
-
-    return Program(f"hint:{strength.value}", choose)
+HELP = (
+    Phrase("Type a turn as the game's page in docs/games/ writes it, or a listed number."),
+    Phrase("Where several may play at the same time, name the player first: `p2 TURN`."),
+    Phrase("  turns [PART]     list the turns that contain PART"),
+    Phrase("  hint             suggest a good turn, and say why"),
+    Phrase("  roll [DICE]      let the computer roll, or enter what your dice show"),
+    Phrase("  undo             take back what you typed last"),
+    Phrase("  correct c3=LOOK  say what really stands there"),
+    Phrase("  why              say more about the last refusal"),
+    Phrase("  board, rules     show the board again; the rules in short"),
+    Phrase("  resign [PLAYER]  give up"),
+    Phrase("  draw             offer a draw; `accept` or `refuse` answers"),
+    Phrase("  quit             stop; the next `./run play` offers to continue"),
+)
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
@@ -128,21 +94,10 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
     return FromIterator(iter(range(first, after)), turns.__getitem__)
 
 
-def read_players(
-    given: Mapping[Player, str], seconds: float, strength: Strength, clock: Clock
-) -> dict[Player, Program]:
-    """Parse which program plays each player, without the people; raises click's BadParameter."""
-    programs: dict[Player, Program] = {}
-    for player, text in given.items():
-        kind = text.lower()
-        if kind not in _KINDS:
-            raise click.BadParameter(f"{player} can't be played by {text!r}; there are {', '.join(_KINDS)}")
-        if kind == "random":
-            programs[player] = Program(kind, choose_randomly)
-        elif kind != PERSON:
-            _, _, named = kind.partition(":")
-            programs[player] = hint_program(Strength(named) if named else strength, seconds, clock)
-    return programs
+def choose_randomly(game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Any:
+    """Choose any of a player's legal turns, all equally likely."""
+    turns = turns_of(game, state, player)
+    return turns[rng.randrange(len(turns))]
 
 
 def draw_roll(game: Game[Any, Any], state: Any, seed: int, number: int) -> Roll:
@@ -160,344 +115,426 @@ def program_rng(seed: int, player: Player, number: int) -> Random:
 
 
 @dataclass(frozen=True)
-class Step:
-    """A turn, roll or announcement (``None``: the position was set), and the state after it."""
+class PlaySettings:
+    """How a game at the terminal is played.
 
-    what: Any
-    after: Any
-    why: str = ""
+    ``programs`` are the sides that programs play, each at the strength of a hint, or ``random``; a turn takes
+    ``seconds``. ``draws_dice`` draws dice instead of asking for them. The game stops at ``most_turns``.
+    """
+
+    programs: Mapping[Player, str]
+    draws_dice: bool
+    seed: int
+    seconds: float
+    most_turns: int = 10_000
+
+
+class TerminalGame:
+    """Turns typed lines into commands. ``ask`` shows a prompt and returns the line, ``None`` at the end of the input.
+
+    ``say`` shows a text, and ``waiting`` that something takes time.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        service: Service[Any, Any],
+        settings: PlaySettings,
+        ask: Callable[[str], str | None],
+        say: Callable[[str], object],
+        clock: Clock,
+        waiting: Callable[[str], AbstractContextManager[object]],
+    ) -> None:
+        self._game = game
+        self._service = service
+        self._settings = settings
+        self._ask = ask
+        self._say_as_it_is = say
+        self._clock = clock
+        self._waiting = waiting
+        self._goes_on = True
+        self._shown: object = None
+        self._listed: tuple[object, Sequence[Any]] = (None, ())
+        self._refused: EnterTurn | EnterRoll | None = None
+        self._own: Mapping[str, Callable[[str], None]] = {
+            **dict.fromkeys(("help", "?"), lambda _: self._help()),
+            "turns": self._list_turns,
+            "board": lambda _: self._show_board(),
+            "rules": lambda _: self._tell_rules(),
+            "why": lambda _: self._explain_refusal(),
+            **dict.fromkeys(("undo", "b"), lambda _: self._undo()),
+            **dict.fromkeys(("quit", "q", "exit"), lambda _: self._quit()),
+        }
+
+    @property
+    def _state(self) -> Any:
+        return self._service.states[0]
+
+    @property
+    def _at(self) -> object:
+        """Changes with every step."""
+        return len(self._service.folded.steps), self._service.states
+
+    @property
+    def _is_over(self) -> bool:
+        return not self._game.rules.players_to_move(self._state)
+
+    def run(self) -> None:
+        """Play until the input ends or a person leaves; if only programs play, until the game ends."""
+        while self._goes_on:
+            state, turns, is_over = self._state, len(self._service.folded.turns), self._is_over
+            player = None if is_over else self._game.rules.players_to_move(state)[0]
+            if turns >= self._settings.most_turns and not is_over:
+                self._draw()
+                self._say(Phrase("Stopped after {turns}.", counted(turns, "turn")))
+                return
+            if is_over and self._settings.programs.keys() >= set(self._service.playing):
+                self._draw()
+                return
+            if player and self._game.awaits_roll(state) and self._settings.draws_dice:
+                self._roll(_DICE)
+            elif player and player in self._settings.programs and not self._game.awaits_roll(state):
+                self._let_play(player)
+            else:
+                self._prompt(player)
+
+    def _let_play(self, player: Player) -> None:
+        game, state, folded, word = self._game, self._state, self._service.folded, self._settings.programs[player]
+        why = ""
+        with self._waiting(self._service.tell(Phrase("{player} is thinking", self._called(player)))):
+            if word == "random":
+                rng = program_rng(self._settings.seed, player, len(folded.steps))
+                turn = game.notation.format_turn(choose_randomly(game, state, player, rng))
+            else:
+                text, earlier = game.notation.format_state(state), states_before(game, folded)
+                answer = answer_question(
+                    Question(0, game.name, text, word, self._settings.seconds, earlier), self._clock
+                )
+                if answer.advice is None:
+                    why = without_stop(answer.refused)
+                    raise CorrectionError("{player} finds no turn: {why}.", capitalized(player), why)
+                turn, why = answer.advice.turn, answer.advice.reason
+        because = [Phrase("That {reason!b}.", why)] if why else []
+        lead = joined((player, turn), ": ")
+        self._carry_out(
+            EnterTurn(turn, f"program ({word})", player), lambda words: joined((lead, joined((words, *because))), "  ")
+        )
+
+    def _prompt(self, player: Player | None) -> None:
+        """Ask for a line and carry it out; ``player`` is who plays, nobody after the end."""
+        if self._shown != self._at:
+            self._show_board()
+        prompt: str = Phrase("`undo` takes it back, Enter leaves> ")
+        if player is not None:
+            called = self._called(player)
+            if self._game.to_draw(self._state):
+                called = Phrase("{player} draws", called)
+            elif self._game.awaits_roll(self._state):
+                called = Phrase("{player} rolls", called)
+            prompt = joined((called, "> "), "")
+        line = self._ask(self._service.tell(prompt))
+        if line is None or not (line.strip() or player):
+            self._quit()
+        elif line.strip():
+            self._take(line.strip())
+
+    def _take(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        own = self._own.get(word.lower())
+        try:
+            if own is not None:
+                own(rest.strip())
+            elif line.lower() == "roll":
+                self._roll(user_name())
+            else:
+                self._submit(self._command(line), line)
+        except CorrectionError as error:
+            self._say(as_sentence(capitalized(str(error))))
+            ambiguous = self._refusal()
+            texts = ambiguous.candidates if isinstance(ambiguous, AmbiguousError) else ()
+            if 0 < len(texts) <= _MOST_LISTED:
+                self._list([self._game.notation.parse_turn(self._state, text) for text in texts])
+        except EngineError as error:
+            self._say(capitalized(refusal(error)))
+
+    def _command(self, line: str) -> Command:
+        at, listed = self._listed
+        by = user_name()
+        if at == self._at and line.isascii() and line.isdecimal() and 1 <= int(line) <= len(listed):
+            turn = listed[int(line) - 1]
+            return EnterTurn(self._game.notation.format_turn(turn), by, turn.player)
+        if self._game.awaits_roll(self._state):
+            return parse_line(self._game, line, by, lambda text: EnterRoll(text, by))
+        return parse_line(self._game, line, by, lambda text: parse_line(self._game, f"turn {text}", by))
+
+    def _submit(self, command: Command, line: str) -> None:
+        """Carry out what a person typed, who can't speak for a program; before a resignation, ask."""
+        said = announcement_in(line, self._game.players)
+        named = said.player if said is not None else getattr(command, "player", None)
+        if named in self._settings.programs:
+            raise CorrectionError("{player} is played by a program, which plays for itself", named)
+        if isinstance(command, OfferDraw | Answer) and self._settings.programs:
+            raise CorrectionError("the program accepts no draw; play on, or resign")
+        if isinstance(command, Announce) and command.text.rpartition(":")[2].strip() == RESIGN:
+            told = self._service.preview(command)
+            asked = self._service.tell(joined((told, Phrase("Are you sure?"))))
+            typed = self._ask(f"{cli.spoken(asked)} [{cli.spoken(cli.YES_OR_NO[False])}] ") or ""
+            if typed.strip().lower() not in cli.YES:
+                self._say(Phrase("The game goes on."))
+                return
+        with self._waiting(Phrase("looking for a hint")) if isinstance(command, AskHint) else nullcontext():
+            self._carry_out(command, _answered_by_another if isinstance(command, OfferDraw) else str)
+        hint = self._service.folded.hints.get(self._state.to_move)
+        if isinstance(command, AskHint) and hint is not None and (turn := hinted_turn(hint)) is not None:
+            self._say_as_it_is(f"  {turn.turn}")
+
+    def _carry_out(self, command: Command, worded: Callable[[str], str] = str) -> None:
+        """Carry out a command, say what it did, and who is newly passed over; raises CorrectionError if refused."""
+        before = self._game.passed_over(self._state)
+        replies: list[Reply | None] = []
+        self._service.execute(command, replies.append)
+        (reply,) = filter(None, replies)
+        if isinstance(command, EnterTurn | EnterRoll):
+            self._refused = command if reply.refused else None
+        if reply.refused:
+            raise CorrectionError(reply.words)
+        self._say_as_it_is(worded(as_sentence(reply.words)))
+        passed_over = self._game.passed_over(self._state)
+        if passed_over and passed_over != before:
+            self._say(passed_over)
+
+    def _say(self, text: str) -> None:
+        self._say_as_it_is(self._service.tell(text))
+
+    def _called(self, player: Player) -> str:
+        """Return a person's name with the side, or only the side if no name was given."""
+        name = self._service.folded.names.get(player, "")
+        return player if not name or is_program(name) else Phrase("{name} ({side})", as_name(name), player)
+
+    def _draw(self) -> None:
+        cli.say("")
+        cli.print_state(self._game, self._state, lambda text: cli.spoken(self._service.tell(text)))
+
+    def _show_board(self) -> None:
+        self._shown = self._at
+        self._draw()
+        if self._is_over:
+            return
+        if self._game.awaits_roll(self._state):
+            if not self._service.folded.steps:
+                shown = examples(self._game, self._state)[0]
+                self._say(Phrase("Type what you have, such as {example}, or `roll` to have it drawn.", shown))
+            return
+        if self._game.lists_turns_slowly:
+            return
+        turns = turns_of(self._game, self._state, self._game.rules.players_to_move(self._state)[0])
+        if len(turns) <= _MOST_LISTED:
+            self._list(turns)
+
+    def _list(self, turns: Sequence[Any]) -> None:
+        """List turns with numbers, by which a person can choose one until the next step."""
+        self._listed = (self._at, turns)
+        for number, turn in enumerate(turns, 1):
+            lead = f"{number:4}  {self._game.notation.format_turn(turn)}"
+            self._say(joined((lead, self._game.notation.describe(turn)), "  "))
+
+    def _list_turns(self, part: str) -> None:
+        if self._is_over:
+            raise CorrectionError("the game is over")
+        turns, summary = turns_with(self._game, self._state, part)
+        self._list(turns)
+        self._say(summary)
+
+    def _roll(self, by: str) -> None:
+        number = sum(step.kind == EventKind.ROLLED for step in self._service.folded.steps)
+        try:
+            roll = draw_roll(self._game, self._state, self._settings.seed, number)
+        except ValueError as error:
+            raise CorrectionError("no roll is awaited now") from error
+        self._carry_out(EnterRoll(format_roll(roll), by))
+
+    def _undo(self) -> None:
+        """Take back a person's last entry, with what programs and dice did by themselves after it."""
+        steps = [step for step in self._service.folded.steps if step.kind != EventKind.CORRECTION]
+        if all(is_program(step.by) for step in steps):
+            raise CorrectionError("there is no turn to take back")
+        for step in reversed(steps):
+            is_offered = self._service.folded.offer is not None
+            self._carry_out(TakeBack(user_name()))
+            if is_offered or not is_program(step.by):
+                return
+
+    def _help(self) -> None:
+        unneeded = [] if self._game.dice else ["  roll "]
+        unneeded += ["  hint "] if self._service.folded.without_hints else []
+        unneeded += [] if self._game.alone else ["Where several "]
+        for line in HELP:
+            if not line.startswith(tuple(unneeded)):
+                self._say(line)
+        if not self._is_over:
+            shown = "   ".join(examples(self._game, self._state))
+            self._say(Phrase("You can type, for example: {examples}", shown))
+
+    def _tell_rules(self) -> None:
+        # The summary of the rules is in English only.
+        for line in rule_lines(self._game, options_in_force(self._game.options, self._state)):
+            self._say(line)
+
+    def _refusal(self) -> EngineError | None:
+        """Return why the turn or roll that was typed last was refused, ``None`` if it was not."""
+        try:
+            if self._refused is not None:
+                self._service.preview(self._refused)
+        except EngineError as error:
+            return error
+        return None
+
+    def _explain_refusal(self) -> None:
+        """Name each rule that the turn refused last would break, and where."""
+        refused = self._refusal()
+        if refused is None:
+            raise CorrectionError("nothing was refused since the last turn")
+        self._say(capitalized(refusal(refused)))
+        for breach in refused.breaches if isinstance(refused, IllegalTurnError) else ():
+            where = f" ({', '.join(breach.places)})" if breach.places else ""
+            self._say(joined((f"  {breach.rule}: ", self._game.rules.catalogue[breach.rule].sentence, where), ""))
+
+    def _quit(self) -> None:
+        self._goes_on = False
+
+
+def _answered_by_another(words: str) -> str:
+    return Phrase("{words} Somebody else accepts or refuses.", words)
+
+
+def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[Any], Phrase]:
+    """Return the first legal turns whose notation contains ``part``, and a sentence with their number."""
+    dice = game.dice
+    if dice is not None and dice.awaits_roll(state):
+        rolls = dice.possible_rolls(state)
+        return (), Phrase(
+            "The dice come first; {number} rolls are possible, such as {roll}.", len(rolls), format_roll(rolls[0].roll)
+        )
+    turns = turns_of(game, state, game.rules.players_to_move(state)[0])
+    searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
+    fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
+    found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
+    if len(found) == len(turns):
+        return found, Phrase("{number} legal turns. Type a number to play one.", len(turns))
+    if not found and len(turns) > _MOST_SEARCHED:
+        return found, Phrase(
+            "None of the first {searched} of {number} legal turns has {text!r} in it.", _MOST_SEARCHED, len(turns), part
+        )
+    if not found:
+        return found, Phrase("None of {number} legal turns has {text!r} in it.", len(turns), part)
+    if not part:
+        return found, Phrase(
+            "{some} of {number} legal turns; `turns PART` lists those with PART in them. Type a number to play one.",
+            len(found),
+            len(turns),
+        )
+    return found, Phrase(
+        "{some} of {number} legal turns; those with {text!r} in them. Type a number to play one.",
+        len(found),
+        len(turns),
+        part,
+    )
+
+
+def examples(game: Game[Any, Any], state: Any) -> list[str]:
+    """Return three possible rolls or turns: the first, the middle and the last of a long list."""
+    dice = game.dice
+    if dice is not None and dice.awaits_roll(state):
+        return [format_roll(possible.roll) for possible in _first_middle_last(dice.possible_rolls(state))]
+    turns = turns_of(game, state, game.rules.players_to_move(state)[0])
+    return [game.notation.format_turn(turn) for turn in _first_middle_last(turns)]
+
+
+def _first_middle_last(items: Sequence[Any]) -> list[Any]:
+    last = len(items) - 1
+    return [items[number] for number in dict.fromkeys((0, last // 2, last)) if number >= 0]
+
+
+def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
+    """Return the start position: drawn at random, the usual one, or as given by squares and looks."""
+    usual = start_states(game, options)[0]
+    match how.strip().lower():
+        case "rolled" if game.rolled_set_up is not None:
+            return game.rolled_set_up(options, random.Random(f"{seed} set-up"))
+        case "rolled" | "usual":
+            return usual
+    # The starting place determines the piece's owner, so it may be left out.
+    owners = {place: look.split()[0] for place, look in game.table.appearance(usual).items()}
+    words = how.replace("=", " ").split()
+    looks = read_squares(game, " ".join(f"{word} {owners.get(word.lower(), '')}" for word in words))
+    return game.table.set_up(looks, options)
 
 
 @dataclass(frozen=True)
-class GameHistory:
-    """A game's rules, start state, steps, and record tags."""
+class ToPlay:
+    """A game to play: a ``new`` one, from a ``position`` that is not the usual start, or the one that was left."""
 
     game: Game[Any, Any]
-    start: Any
-    steps: tuple[Step, ...] = ()
-    tags: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def state(self) -> Any:
-        """The current state."""
-        return self.steps[-1].after if self.steps else self.start
-
-    @property
-    def earlier(self) -> tuple[Any, ...]:
-        """The earlier states, oldest first."""
-        return (self.start, *(step.after for step in self.steps))[:-1]
-
-    def display_name(self, player: Player) -> str:
-        """Return a person's name with the side, or only the side if no name was given."""
-        name = names_in(self.game, self.tags).get(player)
-        return player if name is None or program_word(name) else Phrase("{name} ({side})", as_name(name), player)
-
-    @property
-    def tell(self) -> Names:
-        """Puts the names of the people who play into a text."""
-        return Names.of(self.game, names_in(self.game, self.tags))
-
-    @property
-    def turns(self) -> int:
-        """The number of turns played."""
-        return sum(not isinstance(step.what, Roll | Announcement | None) for step in self.steps)
-
-    @property
-    def rolls(self) -> int:
-        """The number of rolls made."""
-        return sum(isinstance(step.what, Roll) for step in self.steps)
-
-    def play(self, what: Any) -> GameHistory:
-        """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
-        return replace(self, steps=(*self.steps, Step(what, after_step(self.game, self.state, what))))
-
-    def take_back(self, programs: Container[Player], *, draws_dice: bool) -> GameHistory | None:
-        """Return the game before a person's last step, ``None`` if there is none.
-
-        The turns of ``programs`` are not a person's, nor are rolls if ``draws_dice``.
-        """
-
-        def is_persons(what: Any) -> bool:
-            if isinstance(what, Roll):
-                return not draws_dice
-            return isinstance(what, Announcement | None) or what.player not in programs
-
-        last = max((number for number, step in enumerate(self.steps) if is_persons(step.what)), default=None)
-        return None if last is None else replace(self, steps=self.steps[:last])
-
-    def continues(self, earlier: GameHistory) -> bool:
-        """Return whether this game begins with every step of an earlier one."""
-        return self.start == earlier.start and self.steps[: len(earlier.steps)] == earlier.steps
-
-    def with_programs(self, programs: Mapping[Player, Program]) -> GameHistory:
-        """Return the game whose tags name these programs and no others; a side's own name stays."""
-        sides = {player.capitalize() for player in self.game.players}
-        others = tuple((tag, value) for tag, value in self.tags if tag not in sides or not program_word(value))
-        names = {player.capitalize(): program_name(program.word) for player, program in programs.items()}
-        added = tuple((side, name) for side, name in names.items() if side not in dict(others))
-        return replace(self, tags=others + added)
-
-    def record(self) -> records.Record:
-        """Return the record of the game so far."""
-        steps = [(step.what, step.after, step.why) for step in self.steps]
-        return records.make(self.game, self.start, steps, self.tags)
-
-
-def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameHistory:
-    """Load a game from a record so that it can be continued; ``tags`` override the record's own, except its date.
-
-    Raises EngineError if the record is unreadable, breaks the rules, or belongs to another game.
-    """
-    read = records.read(text)
-    if read.game != game.name:
-        raise records.RecordError(Phrase("it is a record of {got}; expected one of {game}", read.game, game.name), 0)
-    played = records.replay(read)
-    steps = tuple(
-        Step(what, after, entry.why if isinstance(entry, records.PositionSet) else "")
-        for what, after, entry in zip(played.steps, played.states[1:], read.entries, strict=True)
-    )
-    given = dict(tags) | {name: value for name, value in read.tags if name == "Date"}
-    kept = tuple((name, given.pop(name, value)) for name, value in read.tags)
-    return GameHistory(game, played.states[0], steps, (*kept, *given.items()))
-
-
-def split_player(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
-    """Split ``p2 keep`` into the player and the rest; the player is ``None`` if none is named."""
-    first, _, rest = text.partition(" ")
-    name = first.rstrip(":").lower()
-    if name in game.rules.players_to_move(state) and rest.strip():
-        return name, rest.strip()
-    return None, text
-
-
-def confirmation_question(so_far: GameHistory, announcement: Announcement) -> str:
-    """Return the question before a resignation, or the one to the other players about a draw."""
-    rules = so_far.game.rules
-    if announcement.kind == DRAW:
-        offering = rules.players_to_move(so_far.state)[0]
-        others = [player for player in who_plays(so_far.game, so_far.start) if player != offering]
-        offers = Phrase("{player} offers a draw.", capitalized(offering))
-        accepts = either(len(others) == 1, "Does {other} accept?", "Do all others accept?", other=others[0])
-        return joined((offers, accepts))
-    outcome = rules.outcome(rules.announce(so_far.state, announcement))
-    said: list[str] = [describe_announcement(announcement)]
-    if outcome is not None and outcome.winner is not None:
-        said.append(Phrase("{player} wins.", capitalized(so_far.display_name(outcome.winner))))
-    return joined((*said, Phrase("Are you sure?")))
-
-
-HELP = (
-    Phrase("Type a turn as the game's page in docs/games/ writes it, or a listed number."),
-    Phrase("Where several may play at the same time, name the player first: `p2 TURN`."),
-    Phrase("  turns [PART]     list the turns that contain PART"),
-    Phrase("  hint             suggest a good turn, and say why"),
-    Phrase("  roll [DICE]      let the computer roll, or enter what your dice show"),
-    Phrase("  undo             take back what you typed last"),
-    Phrase("  why              say more about the last refusal"),
-    Phrase("  board, rules     show the board again; the rules in short"),
-    Phrase("  resign [PLAYER]  give up"),
-    Phrase("  draw             offer a draw"),
-    Phrase("  claim [KIND]     claim what the rules let you claim"),
-    Phrase("  save FILE        save the game as a record"),
-    Phrase("  load FILE        continue a saved game"),
-    Phrase("  quit             stop; the next `./run play` offers to continue"),
-)
-
-
-def refusal(error: EngineError | PlayError, typed: str, translate: Say = str) -> Iterator[str]:
-    """Explain a refusal: a line for each breach, then what to do instead, or the message with its column marked.
-
-    A message of which only what was expected is left is translated already.
-    """
-    message = capitalized(str(error))
-    if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
-        yield f"  {typed}"
-        yield f"  {'^':>{error.column}}"
-        # The mark already shows what can't be read.
-        _, expected, what = translate(message).partition(translate(Phrase("; expected ")))
-        message = translate(Phrase("Expected {what}", what)) if expected else message
-    breaches = error.breaches if isinstance(error, IllegalTurnError) else ()
-    if isinstance(error, IllegalTurnError) and not breaches:
-        yield Phrase("Not possible: {sentence}", error)
-    elif not breaches:
-        yield as_sentence(message)
-    for instead, alike in groupby(breaches, key=lambda breach: breach.instead):
-        yield from (Phrase("Not possible: {sentence}", breach.sentence) for breach in alike)
-        if instead:
-            yield joined(("  ", instead), "")
-
-
-def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
-    """Explain a refusal in detail: the message, then each broken rule and where."""
-    yield str(error)
-    for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
-        where = f" ({', '.join(breach.places)})" if breach.places else ""
-        yield joined((f"  {breach.rule}: ", game.rules.catalogue[breach.rule].sentence, where), "")
-
-
-def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
-    """Say how the game ended, with the points if it has them; ``called`` returns a player's name."""
-    outcome = game.rules.outcome(state)
-    if outcome is None:
-        return Phrase("The game is not over.")
-    points_of = {} if game.scores is None else game.scores(state)
-    ended = outcome_sentence(outcome, called)
-    if not points_of:
-        return ended
-    scores = joined((joined((called(player), with_minus(points))) for player, points in points_of.items()), ", ")
-    return joined((ended, Phrase("Points: {scores}.", scores)))
-
-
-_MOST_LOOKED_AT = 20
-"""Newest files among which an unfinished game is looked for, so that a folder of many is quick."""
-_AUTOMATIC = re.compile(r"(.+)-\d{4}-\d\d-\d\d-\d{6}(?:-\d+)?\.txt")
-"""The name of a file that was saved under an automatic name, beginning with the game's."""
-
-
-@dataclass(frozen=True)
-class UnfinishedGame:
-    """A saved game that isn't finished: the name of the game, its file, and how many turns were played.
-
-    ``names`` are the players' names, by their side, also of programs; ``programs`` are what ``--player`` calls these.
-    ``saved`` is when the game was saved last, in local time.
-    """
-
-    game: str
-    path: Path
-    turns: int
-    names: Mapping[Player, str]
     programs: Mapping[Player, str]
-    saved: datetime
+    seed: int
+    new: NewGame | None = None
+    position: str = ""
 
-    @property
-    def description(self) -> str:
-        """Describe the game, how many turns were played, who plays, when it was saved, and its file."""
-        playing = (joined((player, name), ": ") for player, name in self.names.items())
-        parts = (load(self.game).title, counted(self.turns, "turn"), *playing, f"{self.saved:%Y-%m-%d %H:%M}")
-        return joined((*parts, self.path), ", ")
+    def opened(self, journal: Recorder, hints: HintSettings) -> Service[Any, Any]:
+        """Return its service; raises CorrectionError for a position that can't be."""
+        service = without_camera(self.game, journal, time.monotonic, hints)
+        if self.new is None:
+            service.start()
+        else:
+            service.begin(self.new, seed=self.seed)
+        if self.position:
+            service.correct(Correct(user_name(), position=self.position))
+        return service
 
 
-class GameFile:
-    """The file in which a game is saved.
+def new_game(
+    game: Game[Any, Any],
+    options: Mapping[str, OptionValue],
+    names: Mapping[Player, str],
+    programs: Mapping[Player, str],
+    seed: int,
+    position: str | None,
+    set_up: str | None,
+) -> ToPlay:
+    """Return the new game that is asked for; raises EngineError and CorrectionError."""
+    chosen = with_named_players(game, names, options, is_fixed=PLAYERS in options)
+    if position is None:
+        is_asked = sys.stdin.isatty() and not programs.keys() >= set(players_with(game, chosen))
+        state = _start(game, chosen, set_up or ("rolled" if is_asked else "usual"), seed)
+    else:
+        state = game.notation.parse_state(position)
+        chosen = options_in_force(game.options, state)
+    text = "" if state in start_states(game, chosen) else game.notation.format_state(state)
+    with said_plainly():
+        return ToPlay(game, programs, seed, NewGame(game.name, chosen, dict(names)), text)
 
-    Without a ``path``, a name is chosen when the first step is saved. ``say`` gets a message if the disk is full.
+
+def new_or_left(
+    context: cli.CommandContext, journal: Journal, new: ToPlay | None, *, resume: bool | None, may_resume: bool
+) -> ToPlay | None:
+    """Return the journal's open game if the person wants to go on with it, or else the new one.
+
+    Raises CorrectionError if there is none to ``resume``.
     """
-
-    def __init__(self, path: Path | None, now: Callable[[], datetime], say: Callable[[str], None]) -> None:
-        self.path = path
-        self._now = now
-        self._say = say
-        self._kept: GameHistory | None = None
-        self._fault: OSError | None = None
-        self.is_written = False
-
-    def begin(self, so_far: GameHistory) -> None:
-        """Start with a game that needs no saving, because it is new or already saved."""
-        self._kept = so_far
-
-    def keep(self, so_far: GameHistory) -> None:
-        """Save the game if it has changed. A disk error is reported once, and the game goes on."""
-        if self._kept is not None and self._kept.steps == so_far.steps:
-            self._fault = None
-            return
-        if self.path is None:
-            self.path = free_name(f"{so_far.game.name}-{self._now():%Y-%m-%d-%H%M%S}")
-        try:
-            write_durably(self.path, records.write(so_far.record()))
-        except OSError as error:
-            if self._fault is None:
-                self._say(
-                    Phrase(
-                        "The game can't be kept in {file}: {error}. Play on; each turn tries again.",
-                        *(self.path, error.strerror),
-                    )
-                )
-            self._fault = error
-            return
-        self._kept, self._fault, self.is_written = so_far, None, True
-
-    def go_on_with(self, loaded: GameHistory, source: Path) -> None:
-        """Go on with a game that was loaded from ``source``, and leave the one before as it is in its file.
-
-        The file stays the same if nothing of the game before would be lost. Raises PlayError if that game is not saved.
-        """
-        if self._fault is not None:
-            raise PlayError("this game can't be kept ({error}), so no other is loaded", self._fault.strerror)
-        before = self._kept
-        if self.path is not None and (before is None or not before.steps or loaded.continues(before)):
-            return
-        if self.is_written:
-            self._say(Phrase("Kept as {file}.", self.path))
-        self.path, self.is_written = own_file(source, loaded), False
-        self.begin(loaded)
-
-    def close(self, so_far: GameHistory) -> None:
-        """Save the game for the last time. If the disk fails, print the record instead, and raise OSError to say so."""
-        self.keep(so_far)
-        if self._fault is not None:
-            # Print the record, so that the players don't lose the game.
-            self._say(records.write(so_far.record()))
-            raise OSError(
-                Phrase(
-                    "the game is not kept: {file} can't be written ({error}); its record is above",
-                    self.path,
-                    self._fault.strerror,
-                )
-            )
-
-
-def free_name(stem: str) -> Path:
-    """Return an unused name for a text file in this folder."""
-    path = Path(f"{stem}.txt")
-    number = 2
-    while path.exists():
-        path = Path(f"{stem}-{number}.txt")
-        number += 1
-    return path
-
-
-def own_file(source: Path, so_far: GameHistory) -> Path | None:
-    """Return the file in which a game loaded from ``source`` goes on; ``None`` for a new one.
-
-    It is the same file if ``unfinished_game`` would find the game there.
-    """
-    is_found = _AUTOMATIC.fullmatch(source.name) is not None and source.parent.resolve() == Path.cwd()
-    is_over = so_far.game.rules.outcome(so_far.state) is not None
-    return source if is_found and not is_over else None
-
-
-def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
-    """Return the newest unfinished game in a folder that was saved under an automatic name; ``None``: of any game."""
-    files = [
-        path for path in folder.glob("*.txt") if (name := _AUTOMATIC.fullmatch(path.name)) and game in (None, name[1])
-    ]
-    for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_MOST_LOOKED_AT]:
-        try:
-            read = records.read(read_text(path))
-            is_open = _is_open(read)
-        except (EngineError, OSError):
-            continue
-        if path.name.startswith(f"{read.game}-") and is_open:
-            turns = sum(isinstance(entry, PlayedTurn) for entry in read.entries)
-            names = names_in(load(read.game), read.tags)
-            words = {player: program_word(name) for player, name in names.items()}
-            programs = {player: word for player, word in words.items() if word}
-            saved = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-            return UnfinishedGame(read.game, path, turns, names, programs, saved)
-    return None
-
-
-def _is_open(read: records.Record) -> bool:
-    """Return whether a game has begun and isn't over; raises EngineError for a faulty record."""
-    if read.result != records.UNFINISHED or not read.entries:
-        return False
-    # A solo game that was given up has no result either.
-    return not isinstance(read.entries[-1], records.Announced) or records.replay(read).outcome is None
-
-
-def read_text(path: Path) -> str:
-    """Read a record's file; raises UnreadableError if it isn't text, and OSError if it can't be read."""
-    try:
-        return whole_files.read_text(path)
-    except UnicodeDecodeError as error:
-        raise UnreadableError(Phrase("{path} is not a game record (it is not UTF-8 text)", path)) from error
+    words = open_game(journal)
+    if words is not None:
+        game, events = events_of_game(journal, None)
+        begun = events[0][1]
+        programs = {side: found[1] for side, name in begun.names.items() if (found := _PROGRAM.fullmatch(name))}
+        is_as_asked = new is None or (new.game.name == game.name and new.programs in ({}, programs))
+        goes_on = bool(resume)
+        if may_resume and is_as_asked and resume is None and sys.stdin.isatty():
+            goes_on = cli.agrees(joined((words, Phrase("Go on with it?")), ". "), default=True)
+        if may_resume and is_as_asked and goes_on:
+            return ToPlay(game, programs, int(str(begun.data.get("seed", 0))))
+        if resume is None:
+            resuming = context.advised_command(f"games resume {journal.latest_game()}", journal.path)
+            cli.say(joined((words, Phrase("{command} goes back to it.", resuming)), ". "))
+    if resume:
+        raise CorrectionError("no such game is open; leave --resume out to begin one")
+    return new

@@ -30,14 +30,16 @@ roll
 undo
 77
 resign zz
-claim
+repetition
+accept
 board
-save kept.txt
-load nothing.txt
+correct a1=nonsense
 draw
-n
+refuse
 resign
 j
+zz
+undo
 quit
 """
 GERMAN = {text for _, text, _ in json.loads(sentences_path("de").read_text(encoding="utf-8"))}
@@ -117,7 +119,7 @@ def test_the_demo_speaks_german(untranslated: list[str], tmp_path: Path, monkeyp
 
 
 def test_a_phrase_without_german_is_noticed() -> None:
-    said = Phrase("{player} wins.", Phrase("the {colour} xyzzy", "red"))
+    said = Phrase("{player} to play.", Phrase("the {colour} xyzzy", "red"))
     assert [each for each in templates(said) if each not in GERMAN] == ["the {colour} xyzzy"]
 
 

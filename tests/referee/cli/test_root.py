@@ -484,8 +484,8 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_every_file_that_a_command_writes_is_asked_about() -> None:
-    # A journal and the file of a game at the terminal are read too, and have rules of their own.
-    kept = {("--journal",), ("--record",)}
+    # A journal is read too, and has rules of its own.
+    kept = {("--journal",)}
     writes = {
         (name, tuple(parameter.opts))
         for name, command in COMMANDS.items()

@@ -375,7 +375,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
             continue
         # Simultaneous players can play in any order.
         player = game.rules.players_to_move(state)[-1]
-        choice = choose_randomly(game, state, player, rng).turn
+        choice = choose_randomly(game, state, player, rng)
         kept.enter("turn", game.notation.format_turn(choice), player)
         state = game.rules.apply(state, choice)
     before = state

@@ -11,6 +11,7 @@ from engine.errors import EngineError
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ButtonRole
+from referee.commands.entries import apply_entry
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -546,3 +547,20 @@ def test_a_reply_keeps_the_parts_of_its_text(on: Any) -> None:
     refused = on.tell(NewGame("diaballik"))
     assert refused.refused
     assert isinstance(refused.words, Phrase)
+
+
+def test_a_typed_turn_is_tried_once_where_no_touch_ends_turns(
+    new_journal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def count(*given: Any) -> Any:
+        tried.append(given)
+        return apply_entry(*given)
+
+    for module in ("commands.entries", "session.view"):
+        monkeypatch.setattr(f"referee.{module}.apply_entry", count)
+    idle = by_text(new_journal(), "diaballik")
+    idle.begin(NewGame("diaballik"))
+    idle.enter(EnterTurn("a1-a2", "Ann"))
+    assert len(tried) == 1

@@ -101,9 +101,18 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
 
 def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
     assert "starts=black  Who begins. (black, white)" in call("-m", "referee", "rules", "reversi").stdout
-    programs = ("--player", "black=random", "--player", "white=hint", "--seed", 1, "--record", tmp_path / "played.txt")
-    assert "Kept as" in call("-m", "referee", "play", "reversi", *programs).stdout
-    assert "all legal" in call("-m", "referee", "replay", tmp_path / "played.txt").stdout
+    programs = (
+        "--player",
+        "black=random",
+        "--player",
+        "white=hint",
+        "--seed",
+        1,
+        "--journal",
+        tmp_path / "played.sqlite",
+    )
+    assert "Kept in" in call("-m", "referee", "play", "reversi", *programs).stdout
+    assert "all consistent" in call("-m", "referee", "replay", tmp_path / "played.sqlite").stdout
     journal = tmp_path / "new.sqlite"
     arguments = ("--player", "black=Ann", "--option", "starts=white", "--journal", journal)
     assert "Game 1 of Reversi begins" in call("-m", "referee", "new", "reversi", *arguments).stdout
