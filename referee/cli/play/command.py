@@ -23,7 +23,8 @@ from engine.records import write
 from engine.values import Player
 from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
-from referee.hints.advice import HintSettings, HintStrength
+from referee.hints.advice import HintStrength
+from referee.hints.hint_settings import HintSettings
 
 if TYPE_CHECKING:
     from referee.session.service import Service
@@ -104,7 +105,7 @@ def play_command(
     best = strength or ("strong" if settings.hints.strength == "none" else settings.hints.strength)
     seconds = seconds or settings.hints.seconds
     is_ruled_out = no_hints or settings.hints.strength == "none"
-    hints = HintSettings("none" if is_ruled_out else cast("HintStrength", best), seconds)
+    hints = HintSettings(strength="none" if is_ruled_out else cast("HintStrength", best), seconds=seconds)
     new = None
     if game_name is not None:
         game = registry.load(game_name)

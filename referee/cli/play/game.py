@@ -46,7 +46,8 @@ from referee.commands.values import (
     said_plainly,
 )
 from referee.errors import CorrectionError
-from referee.hints.advice import HintSettings, Question, answer_question
+from referee.hints.advice import Question, answer_question
+from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import states_before
 from referee.journal.events import EventKind
 from referee.journal.fold import hinted_turn

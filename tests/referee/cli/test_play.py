@@ -22,7 +22,7 @@ from referee.cli.play.game import HELP, PlaySettings, TerminalGame
 from referee.cli.rules import rule_lines
 from referee.commands.values import NewGame
 from referee.errors import JournalFullError
-from referee.hints.advice import HintSettings
+from referee.hints.hint_settings import HintSettings
 from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game, read_journal
@@ -412,7 +412,7 @@ def test_any_input_leaves_the_game_running(name, seed):
     clock = CountingClock()
     how = PlaySettings({}, rng.random() < 0.5 and name not in COSTLY, seed, 0.02, 20)
     with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 31, tzinfo=UTC)) as journal:
-        service = without_camera(game, journal, clock, HintSettings("fair", 0.02))
+        service = without_camera(game, journal, clock, HintSettings(strength="fair", seconds=0.05))
         service.begin(NewGame(name))
         TerminalGame(game, service, how, ask, said.append, clock, nullcontext).run()
         again = without_camera(game, journal, clock)
