@@ -182,8 +182,6 @@ def watch_command(
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @cli.setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
-@click.option("--video", type=cli.OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
-@click.option("--still", type=cli.OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
 @click.option("--journal", type=cli.JOURNAL_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",
@@ -215,8 +213,6 @@ def demo_command(
     game_name: str,
     whole: bool,
     is_random: bool,
-    video: Path | None,
-    still: Path | None,
     journal: Path | None,
     lights: str,
     eyes: str,
@@ -238,8 +234,7 @@ def demo_command(
       ./run demo blockade --whole --fast
       ./run demo --page
       ./run demo --seed 3 --turns 20 --random
-      ./run demo --video demo.mp4 --journal demo.sqlite
-      ./run demo --fast --still demo.png
+      ./run demo --fast --journal demo.sqlite
       ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
     from referee.demo.run import run_demo
@@ -256,7 +251,6 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there are {', '.join(GAMES)}")
-    cli.check_picture_file(still, "--still")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
         raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(
@@ -265,8 +259,6 @@ def demo_command(
         turns=_WHOLE if whole else settings.turns,
         random=is_random,
         fast=settings.fast,
-        video=video,
-        still=still,
         journal=journal,
         lights=lights,
         inputs=Inputs(eyes),

@@ -142,8 +142,7 @@ class DemoOptions:
     """What is played and how it is shown.
 
     ``turns`` is the most turns played. With ``random``, the players choose any legal turn instead of what a hint would
-    give. ``fast`` runs faster than real time. ``video`` films the game; ``still`` saves one picture of the film, in
-    which the first violation is explained. Without ``journal`` it is in a new temporary folder. ``lights`` is
+    give. ``fast`` runs faster than real time. Without ``journal`` it is in a new temporary folder. ``lights`` is
     ``terminal``, ``none`` (verdicts only) or ``pico`` (a virtual microcontroller's, on a real pseudo-terminal).
     ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the
     microcontroller. ``keys`` are lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person.
@@ -157,8 +156,6 @@ class DemoOptions:
     turns: int = 16
     random: bool = False
     fast: bool = False
-    video: Path | None = None
-    still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
     inputs: Inputs = Inputs.CAMERA
