@@ -114,11 +114,11 @@ def keeping(handler: Handler, show: Callable[[Request, HTTPException], Awaitable
 
 @dataclass(frozen=True)
 class Look:
-    """What a table's drawing depends on; pairs are a side and its name, or a place and its look."""
+    """What a table's drawing depends on; pairs are a player and a turn or name, or a place and its look."""
 
     game: str
     position: str
-    last_turn: str
+    last_turn: tuple[str, str]
     names: tuple[tuple[str, str], ...]
     verdict: str = ""
     places: tuple[str, ...] = ()
@@ -131,8 +131,9 @@ def look_of(seat: Seat) -> Look | None:
     state = seat.state
     if state is None or not state.position:
         return None
-    names = tuple((side.side, side.name) for side in state.sides if side.name != capitalized(side.side))
-    look = Look(state.game, state.position, state.last_turn, names)
+    last = state.last_turn
+    names = tuple((player.id, str(player.name)) for player in state.players if player.is_named)
+    look = Look(state.game.name, state.position, ("", "") if last is None else (last.player or "", last.text), names)
     told = state.verdict
     if told is None:
         return look
@@ -184,7 +185,6 @@ def hall_templates(language: str) -> Environment:
         "points": format_points,
         "clock_text": clock_text,
         "picture_path": picture_path,
-        "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
     }
     return both

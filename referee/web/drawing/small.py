@@ -272,7 +272,7 @@ def draw_position(
     say: Say = str,
     *,
     names: Mapping[Player, str] = _NOTHING,
-    last_turn: str = "",
+    last_turn: tuple[Player, str] = ("", ""),
     verdict: str = "",
     places: Sequence[Place] = (),
     expected: Appearance = _NOTHING,
@@ -281,12 +281,12 @@ def draw_position(
 ) -> str:
     """Draw the table of a position in strict text as ``draw_table`` does.
 
-    ``last_turn`` is its player and notation, such as ``black a1-a2``; ``verdict`` the kind of the verdict, of which the
-    others are parts. As an image, all sheets are in one picture, side by side. Raises UnreadableError for another text
-    than a position's, and ValueError for an unknown kind.
+    ``last_turn`` is its player and notation; ``verdict`` the kind of the verdict, of which the others are parts. As an
+    image, all sheets are in one picture, side by side. Raises UnreadableError for another text than a position's, and
+    ValueError for an unknown kind.
     """
     state = game.notation.parse_state(position)
-    player, _, text = last_turn.partition(" ") if last_turn.startswith(game.players) else ("", "", last_turn)
+    player, text = last_turn
     shown = Verdict(
         VerdictKind(verdict or VerdictKind.UNCHANGED), "", 0.0, 0, places=tuple(places), expected=expected, seen=seen
     )
