@@ -30,7 +30,7 @@ ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, Verd
 class Document(BaseModel):
     """A model that is sent as JSON."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
 class GameDocument(Document):

@@ -25,6 +25,7 @@ from hall.web.tournaments import read_players
 from referee.documents import ClockDocument, VerdictDocument
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind
+from referee.languages import sentences
 from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
 from referee.naming import Names
 from referee.web.access import Role
@@ -654,6 +655,8 @@ def test_a_question_has_its_answers_in_words_with_the_players_names(visit: Visit
     drawing, _, words = button.rpartition("</span>")
     assert "<svg" in drawing
     assert words == said.replace(turn.player.capitalize(), told.players[0].name)
+    german = visit.client.get("/tables/table-2", headers={**HTML, "accept-language": "de"}).text
+    assert f"{sentences('de')(asked.candidate_words[0])}</button>" in german
 
 
 @pytest.mark.parametrize("knows_position", [True, False])
