@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +18,6 @@ from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
 from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
-
-if TYPE_CHECKING:
-    from referee.demo.table import LinkFaults
 
 _EYES = click.Choice(["camera", "sensors", "both"])
 
@@ -199,11 +195,6 @@ def watch_command(
 )
 @cli.clock_option
 @cli.opponent_options
-@click.option(
-    "--link-faults",
-    metavar="FAULTS",
-    help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
-)
 @click.option("--mqtt", "tells_broker", is_flag=True, help="Connect to the broker under [mqtt].")
 @cli.page_options
 @click.pass_context
@@ -216,7 +207,6 @@ def demo_command(
     journal: Path | None,
     lights: str,
     eyes: str,
-    link_faults: str | None,
     tells_broker: bool,
     page: bool | None,
     page_port: int | None,
@@ -235,7 +225,7 @@ def demo_command(
       ./run demo --page
       ./run demo --seed 3 --turns 20 --random
       ./run demo --fast --journal demo.sqlite
-      ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
+      ./run demo --lights pico --eyes both
     """
     from referee.demo.run import run_demo
     from referee.demo.table import GAMES, DemoOptions
@@ -262,7 +252,6 @@ def demo_command(
         journal=journal,
         lights=lights,
         inputs=Inputs(eyes),
-        link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
         hints=hint_settings(configured.hints),
         clock=time_control(configured.clock),
         # The settings name a side of the game at the real table.
@@ -278,16 +267,3 @@ def demo_command(
 
 _WHOLE = 10_000
 """More turns than any game has."""
-
-
-def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
-    from referee.demo.table import LinkFaults
-
-    if text is None:
-        return None
-    if not used:
-        raise click.UsageError("--link-faults strike the microcontroller's wire; add --lights pico, or --eyes both.")
-    try:
-        return LinkFaults.from_text(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--link-faults") from error

@@ -125,9 +125,6 @@ class AnsweringPerson:
         self.submit(command, on_reply)
 
 
-LinkFaults = WireFaults
-"""Faults of the microcontroller's wire, for the command line, which does not know the simulator."""
-
 FRAMES_PER_SECOND = 15.0
 GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
 """Games that can be played on the virtual table and read by a camera."""
@@ -159,7 +156,7 @@ class DemoOptions:
     journal: Path | None = None
     lights: str = "terminal"
     inputs: Inputs = Inputs.CAMERA
-    link_faults: LinkFaults | None = None
+    link_faults: WireFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
     opponent: OpponentSettings | None = None

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
 
 from common.grid import PlaceGrid
 from engine.registry import load
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal
-from referee.cli.root import root
 from referee.demo.controller import demo_controller
 from referee.demo.run import run_demo, score_game
 from referee.demo.table import DemoOptions, thinking_players
@@ -230,8 +228,8 @@ def test_sensors_alone_name_a_violation_that_they_can_detect(tmp_path: Path) -> 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("inputs", list(Inputs))
 def test_whole_demos_succeed_despite_faults_of_the_wire(seed: int, inputs: Inputs, tmp_path: Path) -> None:
-    faults = WireFaults.from_text(
-        "all=0.05, unplug_every_s=10, reset_every_s=15, silence_every_s=15, garbage_bytes=100"
+    faults = replace(
+        WireFaults.every_kind(0.05), unplug_every_s=10, reset_every_s=15, silence_every_s=15, garbage_bytes=100
     )
     options = DemoOptions(
         seed=seed, turns=6, fast=True, lights="pico", inputs=inputs, link_faults=faults, journal=tmp_path / "j.sqlite"
@@ -280,16 +278,3 @@ def test_switches_follow_the_pieces_in_the_tables_time() -> None:
             ("c3", True, 2.0),
             ("g7", True, 2.0),
         ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--link-faults", "all=0.05"], "add --lights pico"),
-        (["--lights", "pico", "--link-faults", "loose=0.05"], "is not a fault of the wire"),
-        (["--lights", "pico", "--link-faults", "lose=5"], "expected a share"),
-    ],
-)
-def test_nonsensical_faults_are_a_usage_error(arguments: list[str], message: str) -> None:
-    result = CliRunner().invoke(root, ["demo", *arguments], standalone_mode=False)
-    assert message in str(result.exception)
