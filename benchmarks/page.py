@@ -56,16 +56,16 @@ from referee.commands.values import CommandQueue
 from referee.demo.table import Pace
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.languages import LANGUAGES, sentences
+from referee.languages import LANGUAGES
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, run
 from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from referee.settings.settings import PageOptions
-from referee.web.documents import table_document
 from referee.web.fragments import PARTS
 from referee.web.server import open_page
+from referee.web.shown_table import shown_table
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame
@@ -316,14 +316,14 @@ def _measure_note(times: int) -> bool:
     state = game.rules.new()
     medians_ms = []
     for language in LANGUAGES:
-        say, took_ms = sentences(language), []
+        took_ms = []
         for number in range(times):
             note = f"{number} the black one, and then: a draw or a roll; c3 is black, and d4 is white, or not. " * 5
             words = Phrase("The onlooker's answer was refused: {words}", note[:400])
             signal = Signal(Mood.WAITING, words=words)
             shown = TableSnapshot(1, 1, signal, 0.0, (state,), game.table.appearance(state), hint=words, trouble=words)
             before_s = time.perf_counter()
-            table_document(game, VersionedSnapshot(number, shown), hints_allowed=True, say=say)
+            shown_table(game, VersionedSnapshot(number, shown), language, hints_allowed=True)
             took_ms.append(1000 * (time.perf_counter() - before_s))
         medians_ms.append(statistics.median(took_ms))
         click.echo(f"{language}: median {medians_ms[-1]:.1f} ms, at most {max(took_ms):.1f} ms")

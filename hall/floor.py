@@ -78,7 +78,7 @@ class Seat:
 def clock_time(state: TableState) -> datetime | None:
     """Return when a table's clock was read, by the table's time of day; ``None`` without a clock or a valid time."""
     try:
-        read_at = None if state.clock is None else datetime.fromisoformat(state.clock.wall_time)
+        read_at = None if state.clock is None else datetime.fromisoformat(state.wall_time)
     except ValueError:
         return None
     return read_at and read_at.replace(tzinfo=read_at.tzinfo or UTC)

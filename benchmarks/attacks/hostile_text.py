@@ -279,8 +279,8 @@ class WaysIn:
         topics = Topics("referee", "t1")
         plain = text.encode(errors="replace").decode()
         state = self._feed.state()
-        sides = tuple(replace_model(side, name=plain) for side in state.sides)
-        hostile_state = replace_model(state, table_name=plain, page=plain, words=plain, next=plain, sides=sides)
+        players = tuple(replace_model(player, name=plain) for player in state.players)
+        hostile_state = replace_model(state, table_name=plain, page=plain, words=plain, next=plain, players=players)
         event = replace_model(self._feed.events[0], sentence=plain, by=plain)
         parts = [(topics.availability, ONLINE), (topics.state, hostile_state.model_dump_json())]
         parts += [(topics.events, event.model_dump_json()), (f"referee/{plain}/state", plain)]

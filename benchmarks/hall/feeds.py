@@ -15,6 +15,8 @@ import aiomqtt
 from engine import registry
 from engine.values import Announcement
 from hall.broker import end_if_cancelled
+from hardware.lights.signals import Mood, Sound
+from referee.documents import GameDocument, PlayerDocument, TurnDocument
 from referee.journal.events import EventKind
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import (
@@ -22,12 +24,11 @@ from referee.mqtt.topics import (
     ONLINE,
     Answer,
     ReplayRequest,
-    ShownOutcome,
-    ShownSide,
     TableEvent,
     TableState,
     Topics,
 )
+from referee.naming import as_name
 
 GAMES = ("deblockle", "diaballik")
 _TURNS = 30
@@ -149,31 +150,49 @@ class Feed:
         """Give the table's current state."""
         last = self.events[-1] if self.events else None
         names = self._names or {"first": "first", "second": "second"}
-        outcome = None
-        if last is not None and last.event_type == EventKind.END:
-            winner = last.data["winner"]
-            outcome = ShownOutcome(winner=winner, reason=str(last.data["reason"]), sentence=f"{winner} wins.")
+        is_over = last is not None and last.event_type == EventKind.END
         return TableState(
             table=self.table,
             table_name=self.table.replace("-", " ").capitalize(),
             journal=self.journal if self.events else "",
             event_number=len(self.events),
-            game=self._script.game if self._script else GAMES[0],
-            game_title=self._script.title if self._script else "",
-            game_number=self.game_number,
-            sides=tuple(
-                ShownSide(side=side, name=name, score=None, to_move=at == len(self.events) % 2)
+            wall_time=utc_text(self.began),
+            game=GameDocument(
+                name=self._script.game if self._script else GAMES[0],
+                title=self._script.title if self._script else "",
+                number=self.game_number,
+                hints_allowed=True,
+            ),
+            players=tuple(
+                PlayerDocument(
+                    id=side,
+                    name=as_name(name),
+                    side=side,
+                    score=None,
+                    to_move=at == len(self.events) % 2,
+                    is_program=False,
+                    is_named=name != side,
+                )
                 for at, (side, name) in enumerate(names.items())
             ),
-            whose_turn=list(names.values())[len(self.events) % 2],
             next="",
+            awaits_turn=True,
+            mood=Mood.WAITING.value,
+            sound=Sound.SILENCE.value,
             words="Your turn.",
-            outcome=outcome,
+            outcome=f"{last.data['winner']} wins." if last is not None and is_over else None,
             needs_person=self._needs_person,
             turns=self._at,
-            last_turn=last.sentence if last else "",
+            last_turn=self._last_turn(),
             position=str(last.data.get("state", "")) if last else None,
         )
+
+    def _last_turn(self) -> TurnDocument | None:
+        turns = (event for event in reversed(self.events) if event.event_type == EventKind.TURN)
+        last = next((event for event in turns if event.game_number == self.game_number), None)
+        if last is None:
+            return None
+        return TurnDocument(player=last.player, text=str(last.data["turn"]), words=last.sentence, places=())
 
     async def run(
         self, host: str, port: int, turn_s: float, clock_s: Callable[[], float], until: asyncio.Event

@@ -1,7 +1,7 @@
 """What the hall's pages share."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from hall.hall import Hall
 from hall.tournament.director import Director
 from hall.tournament.standings import format_points
 from referee.clocks import clock_text, run_down
+from referee.documents import VerdictDocument
 from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
 from referee.web import views
@@ -114,16 +115,17 @@ def keeping(handler: Handler, show: Callable[[Request, HTTPException], Awaitable
 
 @dataclass(frozen=True)
 class Look:
-    """What a table's drawing depends on; pairs are a side and its name, or a place and its look."""
+    """What a table's drawing depends on; pairs are a player and a turn or name, ``verdict`` is JSON."""
 
     game: str
     position: str
-    last_turn: str
+    last_turn: tuple[str, str]
     names: tuple[tuple[str, str], ...]
-    verdict: str = ""
-    places: tuple[str, ...] = ()
-    expected: tuple[tuple[str, str], ...] = ()
-    seen: tuple[tuple[str, str], ...] = ()
+    verdict: str | None
+
+
+_DRAWN = {"kind", "sentence", "places", "expected", "seen"}
+"""What of a verdict is drawn; a verdict has a sentence."""
 
 
 def look_of(seat: Seat) -> Look | None:
@@ -131,13 +133,11 @@ def look_of(seat: Seat) -> Look | None:
     state = seat.state
     if state is None or not state.position:
         return None
-    names = tuple((side.side, side.name) for side in state.sides if side.name != capitalized(side.side))
-    look = Look(state.game, state.position, state.last_turn, names)
-    told = state.verdict
-    if told is None:
-        return look
-    expected, seen = tuple(told.expected.items()), tuple(told.seen.items())
-    return replace(look, verdict=told.kind, places=told.places, expected=expected, seen=seen)
+    last = state.last_turn
+    names = tuple((player.id, str(player.name)) for player in state.players if player.is_named)
+    last_turn = ("", "") if last is None else (last.player or "", last.text)
+    verdict = None if state.verdict is None else state.verdict.model_dump_json(include=_DRAWN)
+    return Look(state.game.name, state.position, last_turn, names, verdict)
 
 
 @lru_cache(maxsize=200)
@@ -150,10 +150,7 @@ def drawn(look: Look, language: str, *, is_image: bool) -> str:
             sentences(language),
             names=dict(look.names),
             last_turn=look.last_turn,
-            verdict=look.verdict,
-            places=look.places,
-            expected=dict(look.expected),
-            seen=dict(look.seen),
+            verdict=None if look.verdict is None else VerdictDocument.model_validate_json(look.verdict),
             is_image=is_image,
         )
     except (EngineError, ValueError):
@@ -184,7 +181,6 @@ def hall_templates(language: str) -> Environment:
         "points": format_points,
         "clock_text": clock_text,
         "picture_path": picture_path,
-        "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
     }
     return both

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -13,8 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from common.phrases import Phrase, capitalized, joined
+from common.phrases import Phrase, joined
 from engine import registry
+from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import RESIGN
 from hall.floor import Seat, Urgency
@@ -31,14 +31,14 @@ from hall.web.support import (
 )
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
-from referee.journal.events import EventKind
+from referee.documents import ASKING, said
 from referee.languages import sentences
-from referee.mqtt.topics import TableEvent, TableState
+from referee.mqtt.topics import TableState
 from referee.naming import Names
 from referee.web.access import PageSession, Role, Viewers
+from referee.web.answers import Answer, as_believed_there, candidates, overruling
 from referee.web.api import LOOK_AGAIN_S
-from referee.web.documents import ASKING, answer_as_believed, words_as_believed
-from referee.web.drawing.small import draw_choices, draw_look
+from referee.web.drawing.small import draw_look
 from referee.web.fragments import picture_words
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
@@ -136,18 +136,17 @@ class TablePages:
             "seat": seat,
             "board": "" if look is None else await run_in_threadpool(drawn, look, language, is_image=False),
             "events": events,
-            "last_turn": _last_turn(state, events),
             "rulings": rulings,
             "evidence": evidence,
             "pictures": [(name, picture_words(name, language)) for name in pictures],
             "missing": missing,
-            "choices": [] if state is None else _choices(state, language),
+            "choices": () if state is None else _choices(state, language),
             "believed": None if state is None else _believed(state, language),
-            "looks": () if state is None else _palette(state.game, language),
+            "looks": () if state is None else _palette(state.game.name, language),
             "commands": _commands(language),
             "statuses": _statuses(language),
             "resign": RESIGN,
-            "knows_draws": state is not None and _knows_draws(state.game),
+            "knows_draws": state is not None and _knows_draws(state.game.name),
             **_helpers(language, self._services.now()),
         }
         return render_page(self._services, request, "seat", words, f"/tables/{seat.id}", error=error, typed=typed or {})
@@ -217,62 +216,34 @@ class TablePages:
         return seat
 
 
-def _last_turn(state: TableState | None, events: Sequence[TableEvent]) -> str:
-    """Return the sentence about the last turn that counts, else its notation."""
-    last = "" if state is None else state.last_turn
-    turns = (event for event in events if event.event_type == EventKind.TURN)
-    return next((each.sentence for each in turns if last and str(each.data.get("turn", "\n")) in last), last)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A turn or roll between which somebody has to choose: its text, its player (none for a roll), words, a drawing."""
-
-    text: str
-    player: str
-    words: str
-    drawing: str
-
-
-def _choices(state: TableState, language: str) -> list[Choice]:
-    verdict = state.verdict
-    if verdict is None or not verdict.candidates:
-        return []
-    players = (*verdict.candidate_players, *[""] * len(verdict.candidates))
-    candidates = list(zip(verdict.candidates, players, strict=False))
-    say, gettext = sentences(language), translations(language).gettext
-    names = {side.side: side.name for side in state.sides if side.name != capitalized(side.side)}
-    kinds = {False: gettext("The roll is %(roll)s"), True: gettext("The turn is %(turn)s")}
-    told = {each: kinds[bool(each[1])] % {"roll": each[0], "turn": each[0]} for each in candidates}
-    drawings = [""] * len(candidates)
+def _position(state: TableState) -> tuple[Game[Any, Any], Any] | tuple[None, None]:
+    """Return a table's game and its state in it; ``None`` if it plays what this hall doesn't know."""
     try:
-        game = registry.load(state.game)
-        position = game.notation.parse_state(state.position or "")
-        drawings = draw_choices(game, (position,), candidates, say)
-        for text, player in candidates:
-            if player:
-                described = game.notation.describe(game.notation.parse_turn(position, text, player))
-                told[text, player] = Names.of(game, names).telling(say)(described)
+        game = registry.load(state.game.name)
+        return game, game.notation.parse_state(state.position or "")
     except EngineError:
-        # A table may play what this hall doesn't know; then its notation has to do.
-        pass
-    return [Choice(*each, told[each], drawn) for each, drawn in zip(candidates, drawings, strict=True)]
+        return None, None
 
 
-def _believed(state: TableState, language: str) -> tuple[str, str] | None:
-    """Return what an arbiter may answer to a question: what is believed to stand there, in words and drawn."""
+def _choices(state: TableState, language: str) -> Sequence[Answer]:
+    """Return the turns or rolls between which somebody has to choose."""
+    if state.verdict is None or not state.verdict.candidates:
+        return ()
+    say, (game, position) = sentences(language), _position(state)
+    return candidates(game, (position,), said(state.verdict, say), language, say)
+
+
+def _believed(state: TableState, language: str) -> Answer | None:
+    """Return what an arbiter may answer to a question: what is believed to stand there."""
     verdict = state.verdict
     if verdict is None or verdict.kind not in ASKING or not verdict.places:
         return None
-    say = sentences(language)
-    names = {side.side: side.name for side in state.sides if side.name != capitalized(side.side)}
-    try:
-        game = registry.load(state.game)
-        position = game.notation.parse_state(state.position or "")
-    except EngineError:
+    game, position = _position(state)
+    if game is None:
         looks = {place: look for place, look in verdict.expected.items() if place in verdict.places}
-        return (words_as_believed(looks, say), "") if looks else None
-    return answer_as_believed(game, position, verdict.places, Names.of(game, names).telling(say))
+        return overruling(looks, verdict.places, sentences(language)) if looks else None
+    names = Names.on_screen(game, {player.id: player.name for player in state.players if player.is_named})
+    return as_believed_there(game, position, verdict.places, names.telling(sentences(language)))
 
 
 @lru_cache(maxsize=20)

@@ -202,8 +202,8 @@ class TournamentPages:
                 reason = Phrase(
                     "{tournament}, round {round}, board {board}", booking.tournament, booking.round, booking.board
                 )
-            elif state is not None and state.game != stored.game:
-                reason = Phrase("plays {game}", state.game_title or state.game)
+            elif state is not None and state.game.name != stored.game:
+                reason = Phrase("plays {game}", state.game.title or state.game.name)
             else:
                 is_taken = False
                 if not seat.is_online or state is None:

@@ -430,14 +430,6 @@ def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -
             raise click.BadParameter(f"{output} is a file to read; choose another name for the one to write")
 
 
-def check_picture_file(file: Path | None, option: str) -> None:
-    """Raise BadParameter if the ``file`` that an ``option`` names has no suffix of a picture."""
-    from vision.images import IMAGE_SUFFIXES
-
-    if file is not None and file.suffix.lower() not in IMAGE_SUFFIXES:
-        raise click.BadParameter(f"the name of {file.name} should end in .png or .jpg", param_hint=option)
-
-
 class SettingOption(click.Option):
     """An option that overrides a ``setting``, named as ``section.key``."""
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +18,6 @@ from referee.cli import context as cli
 from referee.cli.group import ExampleCommand
 from referee.cli.page import maintenance
 from referee.settings.conversions import opponent_settings, table_options, time_control
-
-if TYPE_CHECKING:
-    from referee.demo.table import LinkFaults
 
 _EYES = click.Choice(["camera", "sensors", "both"])
 
@@ -182,8 +178,6 @@ def watch_command(
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @cli.setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
-@click.option("--video", type=cli.OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
-@click.option("--still", type=cli.OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
 @click.option("--journal", type=cli.JOURNAL_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",
@@ -201,11 +195,6 @@ def watch_command(
 )
 @cli.clock_option
 @cli.opponent_options
-@click.option(
-    "--link-faults",
-    metavar="FAULTS",
-    help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
-)
 @click.option("--mqtt", "tells_broker", is_flag=True, help="Connect to the broker under [mqtt].")
 @cli.page_options
 @click.pass_context
@@ -215,12 +204,9 @@ def demo_command(
     game_name: str,
     whole: bool,
     is_random: bool,
-    video: Path | None,
-    still: Path | None,
     journal: Path | None,
     lights: str,
     eyes: str,
-    link_faults: str | None,
     tells_broker: bool,
     page: bool | None,
     page_port: int | None,
@@ -238,9 +224,8 @@ def demo_command(
       ./run demo blockade --whole --fast
       ./run demo --page
       ./run demo --seed 3 --turns 20 --random
-      ./run demo --video demo.mp4 --journal demo.sqlite
-      ./run demo --fast --still demo.png
-      ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
+      ./run demo --fast --journal demo.sqlite
+      ./run demo --lights pico --eyes both
     """
     from referee.demo.run import run_demo
     from referee.demo.table import GAMES, DemoOptions
@@ -256,7 +241,6 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there are {', '.join(GAMES)}")
-    cli.check_picture_file(still, "--still")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
         raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(
@@ -265,12 +249,9 @@ def demo_command(
         turns=_WHOLE if whole else settings.turns,
         random=is_random,
         fast=settings.fast,
-        video=video,
-        still=still,
         journal=journal,
         lights=lights,
         inputs=Inputs(eyes),
-        link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
         hints=configured.hints,
         clock=time_control(configured.clock),
         # The settings name a side of the game at the real table.
@@ -286,16 +267,3 @@ def demo_command(
 
 _WHOLE = 10_000
 """More turns than any game has."""
-
-
-def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
-    from referee.demo.table import LinkFaults
-
-    if text is None:
-        return None
-    if not used:
-        raise click.UsageError("--link-faults strike the microcontroller's wire; add --lights pico, or --eyes both.")
-    try:
-        return LinkFaults.from_text(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--link-faults") from error

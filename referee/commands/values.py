@@ -14,7 +14,16 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SerializationInfo,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+)
 from pydantic.dataclasses import dataclass
 
 from common.closeable import Closeable
@@ -31,8 +40,13 @@ def _kept(words: object, validated: Callable[[object], str]) -> str:
     return words if isinstance(words, Phrase) else validated(words)
 
 
-Sentence = Annotated[str, WrapValidator(_kept)]
-"""A field whose text stays a ``Phrase`` if it is one."""
+def _said(words: str, info: SerializationInfo) -> str:
+    context: dict[str, Callable[[str], str]] = info.context or {}
+    return context["say"](words) if context else words
+
+
+Sentence = Annotated[str, WrapValidator(_kept), PlainSerializer(_said)]
+"""A field whose text stays a ``Phrase`` if it is one; serialized with a context, it is translated by its ``say``."""
 _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
 _Place = Annotated[str, Field(max_length=20, pattern=ONE_LINE)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from common.grid import PlaceGrid
-from common.phrases import Phrase, counted, either, joined
+from common.phrases import Phrase, counted, joined
 from engine import records
 from engine.api import Game
 from engine.registry import load
@@ -34,7 +34,6 @@ from referee.commands.typed_lines import Keyboard, is_hint
 from referee.commands.values import CommandQueue, EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.table import (
-    FRAMES_PER_SECOND,
     GAMES,
     AnsweringPerson,
     ClockedCamera,
@@ -52,15 +51,13 @@ from referee.journal.events import Event, EventKind
 from referee.journal.journal import BufferedJournal, Journal
 from referee.journal.results import make_record
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.rendering.board_picture import beside_camera
-from referee.rendering.board_text import DrawnBoard
 from referee.rendering.live_screen import LiveScreen, fits_live
-from referee.rendering.overlay import Overlay, Pictures
+from referee.rendering.overlay import Overlay
 from referee.rendering.report import PrintedLines, Remarks, Report
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.sources import Interrupts
 from referee.runtime.watch import entrance_of, publish
-from referee.session.feed import looking_signal, signal_subscriber
+from referee.session.feed import signal_subscriber
 from referee.session.log import open_game
 from referee.session.ports import GameChangedError, OtherSettings, Reader, ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, Service, carry_out_commands, run
@@ -70,7 +67,7 @@ from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.table import VirtualTable
-from vision.frame import Frame, Image
+from vision.frame import Frame
 from vision.layout.table import default_layout
 
 if TYPE_CHECKING:
@@ -230,7 +227,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     """Play and referee one game; 0 when every verdict agreed with what was played, 1 otherwise.
 
     The same seed and turns give the same game, verdicts and journal events. Raises JournalError when the journal can't
-    be written, FrameError when the film can't. A game that is begun on the page gets a virtual table of its own.
+    be written. A game that is begun on the page gets a virtual table of its own.
     """
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     now = VirtualClock()
@@ -339,21 +336,24 @@ def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting)
             others=others,
         )
         stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
-        with closing(_FrameSubscribers(options, demo, inputs, service, report, commands, newest)) as frame_subscribers:
-            take_presses = partial(_take_presses, table, inputs.board, commands)
-            ports = LoopPorts(time.sleep, commands, take_presses, frame_subscribers.on_verdicts)
-            frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
-            is_whole = _play(service, frames, ports, options.keys, lasting.keyboard, screen, report.remark)
+        subscribers = _FrameSubscribers(options, demo, report, commands, newest)
+        take_presses = partial(_take_presses, table, inputs.board, commands)
+        ports = LoopPorts(time.sleep, commands, take_presses, subscribers.on_verdicts)
+        frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
+        is_whole = _play(service, frames, ports, options.keys, lasting.keyboard, screen, report.remark)
         if is_whole:
             report.close()
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{records.write(make_record(game, events))}"), soft_wrap=True)
-        _print_files(options, path, console)
+        # A path is never broken, so that it can be copied.
+        console.print(
+            Phrase("The journal is in {file}", path), soft_wrap=True, markup=False, emoji=False, highlight=False
+        )
         if not is_whole:
             _print_sentence(console, Phrase("Stopped before the end; what was accepted until then is in the journal."))
             return 0
-        score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
+        score = score_game(game, truth, subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
         differences = (joined(("  ", difference), "") for difference in score.differences)
         for line in (score.sentence, *differences, *inputs.closing_sentences):
             _print_sentence(console, line)
@@ -405,22 +405,18 @@ def _play(
 
 
 class _FrameSubscribers:
-    """Subscribers called after each frame: the report, the person who answers questions, the page's camera, films."""
+    """Subscribers called after each frame: the report, the person who answers questions, the page's camera."""
 
     def __init__(
         self,
         options: DemoOptions,
         demo: _Demo,
-        inputs: _ServiceInputs,
-        service: Service[Any, Any],
         report: Report,
         commands: CommandQueue,
         newest: NewestFrame,
     ) -> None:
         self.verdicts: list[Verdict] = []
-        self._newest = newest
-        self._demo, self._inputs, self._service, self._report = demo, inputs, service, report
-        self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
+        self._newest, self._report = newest, report
         self._pace = None if options.fast else Pace()
         tells_set_up = options.inputs == Inputs.SENSORS
         # in games with stacks (and dice) the tops alone don't identify every turn
@@ -434,22 +430,8 @@ class _FrameSubscribers:
         self._report.report_verdicts(frame)
         if self._answers:
             self._person.answer(verdicts)
-        if frame is not None:
-            self._pictures.add(lambda: self._draw(frame), verdicts)
-            if self._pace is not None:
-                self._pace.keep(frame.time_s)
-
-    def close(self) -> None:
-        """Finish the film."""
-        self._pictures.close()
-
-    def _draw(self, frame: Frame) -> Image:
-        states = self._service.belief
-        signal = self._inputs.seen() or looking_signal()
-        believed = self._demo.game.table.appearance(states[0]) if states else {}
-        looks = {place: believed.get(place, EMPTY) for place in self._demo.grid.places}
-        board = DrawnBoard.seen(self._demo.game, looks, signal.lights)
-        return beside_camera(frame.image, board, signal)
+        if frame is not None and self._pace is not None:
+            self._pace.keep(frame.time_s)
 
 
 @dataclass(frozen=True)
@@ -535,17 +517,3 @@ def _take_presses(table: VirtualTable, board: DemoController | None, commands: C
 def _print_sentence(console: Console, sentence: str) -> None:
     """Print a sentence: on a terminal wrapped at words, elsewhere unbroken."""
     console.print(sentence, soft_wrap=not console.is_terminal, markup=False, emoji=False, highlight=False)
-
-
-def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
-    """Say where the files are; a path is never broken, so that it can be copied."""
-    tell = partial(console.print, soft_wrap=True, markup=False, emoji=False, highlight=False)
-    if options.video is not None:
-        tell(Phrase("The film is in {file}", options.video))
-    if options.still is not None:
-        there = options.still.is_file()
-        said = either(
-            there, "The picture is in {file}", "No fault was made, so there is no picture.", file=options.still
-        )
-        tell(said)
-    tell(Phrase("The journal is in {file}", journal))

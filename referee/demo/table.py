@@ -125,9 +125,6 @@ class AnsweringPerson:
         self.submit(command, on_reply)
 
 
-LinkFaults = WireFaults
-"""Faults of the microcontroller's wire, for the command line, which does not know the simulator."""
-
 FRAMES_PER_SECOND = 15.0
 GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
 """Games that can be played on the virtual table and read by a camera."""
@@ -145,8 +142,7 @@ class DemoOptions:
     """What is played and how it is shown.
 
     ``turns`` is the most turns played. With ``random``, the players choose any legal turn instead of what a hint would
-    give. ``fast`` runs faster than real time. ``video`` films the game; ``still`` saves one picture of the film, in
-    which the first violation is explained. Without ``journal`` it is in a new temporary folder. ``lights`` is
+    give. ``fast`` runs faster than real time. Without ``journal`` it is in a new temporary folder. ``lights`` is
     ``terminal``, ``none`` (verdicts only) or ``pico`` (a virtual microcontroller's, on a real pseudo-terminal).
     ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the
     microcontroller. ``keys`` are lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person.
@@ -160,12 +156,10 @@ class DemoOptions:
     turns: int = _DEMO.turns
     random: bool = False
     fast: bool = _DEMO.fast
-    video: Path | None = None
-    still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
     inputs: Inputs = Inputs.CAMERA
-    link_faults: LinkFaults | None = None
+    link_faults: WireFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
     opponent: OpponentSettings | None = None

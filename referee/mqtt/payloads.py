@@ -5,83 +5,80 @@ Also the discovery message by which Home Assistant finds the table: one message 
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from common.phrases import Phrase, capitalized, joined, listed
+from common.phrases import Phrase, joined, listed
 from common.program import program_version
 from engine.api import Game
-from engine.values import Outcome
 from referee.clocks import ClockFace, clock_text
 from referee.commands.values import Role
+from referee.documents import ASKING, PlayerDocument, table_document
 from referee.journal.events import PRIVATE, REQUEST, Event, EventKind, encode
 from referee.journal.journal import utc_text
-from referee.journal.results import outcome_sentence
-from referee.judge.verdict import Verdict, VerdictKind
 from referee.languages import sentences
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.topics import (
-    OFFLINE,
-    ONLINE,
-    ShownClock,
-    ShownOutcome,
-    ShownSide,
-    ShownVerdict,
-    TableEvent,
-    TableState,
-)
+from referee.mqtt.topics import OFFLINE, ONLINE, TableEvent, TableState
 from referee.naming import Names
-from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
-
-_FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
+from referee.session.feed import TableSnapshot
 
 _TOLD_OF_PRIVATE = frozenset({"player", "by", "strength", "stage", PRIVATE})
 """What a broker is told of a private hint."""
 
 
 def table_state(
-    options: MqttOptions, game: Game[Any, Any], snapshot: TableSnapshot, journal: str, age_s: float, now: datetime
+    options: MqttOptions,
+    game: Game[Any, Any],
+    snapshot: TableSnapshot,
+    journal: str,
+    age_s: float,
+    now: datetime,
+    *,
+    hints_allowed: bool,
 ) -> TableState:
     """Convert a snapshot that came ``age_s`` seconds before ``now``; its clock is advanced to ``now``."""
-    state = snapshot.states[0] if snapshot.states else None
-    sides = _sides(game, snapshot)
-    scored = [joined((side.name, side.score)) for side in sides if side.score is not None]
-    verdict, tell = snapshot.verdict, Names.of(game, snapshot.names)
-    shown = TableState(
+    face = None if snapshot.clock is None else snapshot.clock.after(age_s)
+    table = table_document(game, replace(snapshot, clock=face), hints_allowed=hints_allowed)
+    tell, say = Names.on_screen(game, snapshot.names), sentences(options.language)
+    scored = (joined((each.name, each.score)) for each in table.players if each.score is not None)
+    texts = {
+        "game": game.title,
+        "turn": listed(each.name for each in table.players if each.to_move),
+        "next": table.next,
+        "verdict": tell(snapshot.words or snapshot.signal.words),
+        "scores": joined(scored, ", "),
+        "hint_shown": table.hint,
+        "clock": Phrase("none") if face is None else _clock_words(face, table.players),
+    }
+    return TableState(
+        **dict(table),
         table=options.table,
         table_name=options.table_name,
         journal=journal,
-        event_number=snapshot.event_number,
-        game=game.name,
-        game_title=game.title,
-        game_number=snapshot.game_number,
-        sides=sides,
-        whose_turn=listed(side.name for side in sides if side.to_move),
-        score_words=joined(scored, ", ") if scored else "",
-        next=tell(next_words(game, snapshot)),
-        words=tell(snapshot.words or snapshot.signal.words),
-        verdict=None if verdict is None else _verdict(game, verdict, snapshot, tell),
-        needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
-        outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome, tell),
-        turns=snapshot.turns,
-        last_turn="" if snapshot.last_turn is None else snapshot.last_turn.said,
-        position=None if state is None else game.notation.format_state(state),
-        clock=None if snapshot.clock is None else _clock(snapshot.clock.after(age_s), sides, now),
-        hint=tell(snapshot.hint),
-        trouble=tell(snapshot.trouble),
-        asked="" if snapshot.offer is None else tell(snapshot.offer.words),
+        wall_time=utc_text(now),
+        flag_falls=None if face is None else _flag_falls(face, now),
+        needs_person=bool(snapshot.trouble) or (table.verdict is not None and table.verdict.kind in ASKING),
         page=options.page,
+        local={name: say(text) for name, text in texts.items()},
     )
-    if options.language == "en":
-        return shown
-    texts = {"clock": "" if shown.clock is None else shown.clock.words}
-    texts |= {name: getattr(shown, name) for name in _TEXTS}
-    say = sentences(options.language)
-    return shown.model_copy(update={"local": {name: tell(text, say) for name, text in texts.items()}})
 
 
-_TEXTS = ("game_title", "whose_turn", "next", "words", "score_words", "hint", "asked")
-"""The texts of a state that Home Assistant shows, beside the clock's."""
+def _flag_falls(face: ClockFace, now: datetime) -> str | None:
+    """Return when the next flag falls if nothing happens; ``None`` while nothing runs."""
+    running = [player for player in face.running if player not in face.fallen]
+    if face.paused or not running:
+        return None
+    left_s = min(face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in running)
+    return utc_text(now + timedelta(seconds=left_s))
+
+
+def _clock_words(face: ClockFace, players: Sequence[PlayerDocument]) -> str:
+    """Say what a clock shows, such as ``Ann 4:59, White 5:00``."""
+    names = {each.id: each.name for each in players}
+    left = (joined((names.get(player, player), clock_text(left_s))) for player, left_s in face.remaining_s.items())
+    said = joined(left, ", ")
+    return Phrase("{clock} (paused: {reason})", said, face.paused) if face.paused else said
 
 
 def table_event(
@@ -112,68 +109,6 @@ def table_event(
         request_id=event.text(REQUEST) or "",
         pictures=tuple(pictures),
         data=data,
-    )
-
-
-def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> tuple[ShownSide, ...]:
-    to_move = players_to_move(game, snapshot)
-    return tuple(
-        ShownSide(
-            side=player,
-            name=snapshot.names.get(player) or capitalized(player),
-            score=snapshot.scores.get(player),
-            to_move=player in to_move,
-        )
-        for player in players_of(game, snapshot)
-    )
-
-
-def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, tell: Names) -> ShownVerdict:
-    breach = verdict.breaches[0] if verdict.breaches else None
-    rule = None if breach is None else game.rules.catalogue.get(breach.rule)
-    return ShownVerdict(
-        kind=verdict.kind.value,
-        sentence=tell(verdict.sentence),
-        rule="" if rule is None else tell(rule.sentence),
-        remedy="" if breach is None else tell(breach.remedy),
-        places=verdict.places,
-        expected=dict(verdict.expected),
-        seen=dict(verdict.seen),
-        candidates=verdict.candidates,
-        candidate_players=verdict.candidate_players,
-        evidence=snapshot.evidence,
-    )
-
-
-def _outcome(outcome: Outcome, tell: Names) -> ShownOutcome:
-    return ShownOutcome(
-        winner=outcome.winner,
-        shared_by=tuple(outcome.shared_by),
-        reason=outcome.reason,
-        sentence=tell(outcome_sentence(outcome)),
-    )
-
-
-def _clock(face: ClockFace, sides: Sequence[ShownSide], now: datetime) -> ShownClock:
-    names = {side.side: side.name for side in sides}
-    left_s = [
-        face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in face.running if player not in face.fallen
-    ]
-    runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
-    said = joined(
-        (joined((names.get(player, player), clock_text(left))) for player, left in face.remaining_s.items()), ", "
-    )
-    return ShownClock(
-        control=face.control,
-        mode=face.mode.value,
-        wall_time=utc_text(now),
-        remaining_s={player: round(left, 3) for player, left in face.remaining_s.items()},
-        delay_s={player: round(left, 3) for player, left in face.delay_s.items()},
-        running=face.running,
-        paused=face.paused,
-        fallen=face.fallen,
-        runs_out=None if runs_out is None else utc_text(runs_out),
-        words=Phrase("{clock} (paused: {reason})", said, face.paused) if face.paused else said,
     )
 
 
@@ -237,44 +172,32 @@ def _without(components: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, An
     return {key: {"platform": component["platform"]} for key, component in components.items()}
 
 
-def _field(options: MqttOptions, field: str) -> str:
-    """Return the template of a text, in the table's language."""
-    place = "value_json" if options.language == "en" else "value_json.local"
-    return f"{{{{ {place}.{field} | string | truncate({_LONGEST_STATE}, true, '…', 0) }}}}"
-
-
 def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
     texts = {
-        "game": (Phrase("Game"), "game_title", "mdi:checkerboard"),
-        "turn": (Phrase("Whose turn"), "whose_turn", "mdi:account-arrow-right"),
-        "next": (Phrase("What to do next"), "next", "mdi:arrow-right-circle"),
-        "verdict": (Phrase("Verdict"), "words", "mdi:gavel"),
-        "scores": (Phrase("Scores"), "score_words", "mdi:counter"),
-        "hint_shown": (Phrase("Hint shown"), "hint", "mdi:lightbulb-outline"),
+        "game": (Phrase("Game"), "mdi:checkerboard"),
+        "turn": (Phrase("Whose turn"), "mdi:account-arrow-right"),
+        "next": (Phrase("What to do next"), "mdi:arrow-right-circle"),
+        "verdict": (Phrase("Verdict"), "mdi:gavel"),
+        "scores": (Phrase("Scores"), "mdi:counter"),
+        "hint_shown": (Phrase("Hint shown"), "mdi:lightbulb-outline"),
+        "clock": (Phrase("Clock"), "mdi:timer-outline"),
     }
+    shown = f"| string | truncate({_LONGEST_STATE}, true, '…', 0)"
     sensors = {
-        key: _component(options, key, "sensor", name, value_template=_field(options, field), icon=icon)
-        for key, (name, field, icon) in texts.items()
+        key: _component(
+            options, key, "sensor", name, value_template=f"{{{{ value_json.local.{key} {shown} }}}}", icon=icon
+        )
+        for key, (name, icon) in texts.items()
     }
     # The rest of the state, for automations.
     sensors["verdict"]["json_attributes_topic"] = options.topics.state
-    say = sentences(options.language)
-    words = "value_json.clock.words" if options.language == "en" else "value_json.local.clock"
-    sensors["clock"] = _component(
-        options,
-        "clock",
-        "sensor",
-        Phrase("Clock"),
-        value_template=f"{{{{ {words} if value_json.clock else '{say(Phrase('none'))}' }}}}",
-        icon="mdi:timer-outline",
-    )
     sensors["flag_falls"] = _component(
         options,
         "flag_falls",
         "sensor",
         Phrase("Flag falls"),
         device_class="timestamp",
-        value_template="{{ value_json.clock.runs_out if value_json.clock else None }}",
+        value_template="{{ value_json.flag_falls }}",
     )
     sensors["needs_person"] = _component(
         options,

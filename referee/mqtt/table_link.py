@@ -188,9 +188,10 @@ class TableLink:
 
     async def _state(self, versioned: VersionedSnapshot) -> str:
         journal = "" if self._feed is None else await asyncio.to_thread(_identity, self._feed)
-        age_s = self._port.snapshots.clock() - versioned.taken_s
+        port, now = self._port, self._wall_clock()
+        age_s = port.snapshots.clock() - versioned.taken_s
         return table_state(
-            self._options, self._port.game, versioned.snapshot, journal, age_s, self._wall_clock()
+            self._options, port.game, versioned.snapshot, journal, age_s, now, hints_allowed=port.hints_allowed
         ).model_dump_json()
 
     async def _publish_events(self, client: aiomqtt.Client) -> None:

@@ -33,9 +33,9 @@ How a hall reads a table:
 A command may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
 goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.
 
-Texts are in English. Beside them, ``phrases`` has the template and the parts of each that has parts, by its field
-(``common.phrases.Phrase.to_json``), so that a reader can show them in another language. Readers must ignore unknown
-fields: a later version may add some.
+Texts are in English. ``phrases`` has the template and the parts of each that has parts, by its field, and below that by
+the fields and numbers within (``common.phrases.Phrase.to_json``), so that a reader can show them in another language.
+Readers must ignore unknown fields: a later version may add some.
 """
 
 import re
@@ -54,6 +54,7 @@ from pydantic import (
 from common.phrases import Phrase, read_phrase
 from common.shown_text import ONE_LINE
 from referee.commands.values import Sentence
+from referee.documents import Document, TableDocument
 
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
@@ -88,93 +89,41 @@ class Topics:
         return f"{self.base}/evidence/{number}/{name}"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class Payload(Document):
+    """What a topic carries as JSON. Its sentences are phrases; in JSON, English texts and their ``phrases``."""
 
-
-class _Spoken(_Frozen):
-    """An object with sentences. They are phrases; in JSON, English texts and their ``phrases``."""
+    schema_version: Literal[1] = 1
 
     @model_validator(mode="before")
     @classmethod
     def _read_phrases(cls, given: Any) -> Any:
-        phrases = given.get("phrases") if isinstance(given, dict) else None
-        if not isinstance(phrases, dict):
-            return given
-        texts = {name: given[name] for name in phrases if isinstance(given.get(name), str)}
-        return {**given, **{name: read_phrase(text, phrases[name]) for name, text in texts.items()}}
+        return _with_phrases(given, given["phrases"]) if isinstance(given, dict) and "phrases" in given else given
 
     @model_serializer(mode="wrap")
     def _write_phrases(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        phrases = {name: text.to_json() for name, text in self if isinstance(text, Phrase) and text.parts}
+        phrases = _phrases_in(self)
         written: dict[str, Any] = write(self)
         return {**written, "phrases": phrases} if phrases else written
 
 
-class Payload(_Spoken):
-    """What a topic carries as JSON."""
-
-    schema_version: Literal[1] = 1
-
-
-class ShownSide(_Frozen):
-    """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
-
-    side: str
-    name: str
-    score: int | None
-    to_move: bool
+def _phrases_in(value: object) -> Any:
+    """Return the phrases with parts in a value, by field and number; ``None`` if there are none."""
+    if isinstance(value, Phrase):
+        return value.to_json() if value.parts else None
+    parts = value if isinstance(value, BaseModel) else enumerate(value) if isinstance(value, tuple) else ()
+    found = {str(name): phrases for name, part in parts if (phrases := _phrases_in(part)) is not None}
+    return found or None
 
 
-class ShownVerdict(_Spoken):
-    """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``, ``rule`` the sentence of a broken rule.
-
-    ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
-    which a person is asked to choose, and ``candidate_players`` the side of each (empty if they are rolls).
-    """
-
-    kind: str
-    sentence: Sentence
-    rule: Sentence = ""
-    remedy: Sentence = ""
-    places: tuple[str, ...] = ()
-    expected: dict[str, str] = {}
-    seen: dict[str, str] = {}
-    candidates: tuple[str, ...] = ()
-    candidate_players: tuple[str, ...] = ()
-    evidence: int | None = None
-
-
-class ShownOutcome(_Spoken):
-    """How the game ended; ``winner`` is null for a draw or a shared victory."""
-
-    winner: str | None
-    shared_by: tuple[str, ...] = ()
-    reason: Sentence
-    sentence: Sentence
-
-
-class ShownClock(_Spoken):
-    """What the clock showed at ``wall_time`` (ISO 8601 UTC); a screen counts on from there.
-
-    ``remaining_s`` is what is left to each side that plays, ``running`` whose time runs down once their ``delay_s`` is
-    over, ``paused`` why it is stopped (empty if it isn't), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is
-    when the next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White
-    5:00``.
-    """
-
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
-
-    control: str
-    mode: str
-    wall_time: str
-    remaining_s: dict[str, float]
-    delay_s: dict[str, float] = {}
-    running: tuple[str, ...] = ()
-    paused: Sentence = ""
-    fallen: tuple[str, ...] = ()
-    runs_out: str | None = None
-    words: Sentence
+def _with_phrases(value: Any, phrases: Any) -> Any:
+    """Return a value read from JSON with its texts as the phrases that ``_phrases_in`` found."""
+    if isinstance(value, str):
+        return read_phrase(value, phrases)
+    if isinstance(phrases, dict) and isinstance(value, dict):
+        return {name: _with_phrases(part, phrases[name]) if name in phrases else part for name, part in value.items()}
+    if isinstance(phrases, dict) and isinstance(value, list):
+        return [_with_phrases(part, phrases.get(str(number))) for number, part in enumerate(value)]
+    return value
 
 
 def _web_address(address: str | None) -> str | None:
@@ -182,41 +131,24 @@ def _web_address(address: str | None) -> str | None:
     return address if address is not None and _WEB_ADDRESS.fullmatch(address) else None
 
 
-class TableState(Payload):
+class TableState(TableDocument, Payload):
     """A table as it is believed to be, after the event ``event_number`` of the journal ``journal``.
 
     ``journal`` is the wall time of the journal's first event, which tells journals apart; empty before there is one.
-    ``whose_turn`` has the names of those who may move, ``score_words`` are such as ``Ann 12, Ben 9``. ``needs_person``
-    is true while a fault or a question waits for somebody. ``next`` says what is to be done. ``position`` is the strict
-    text of the position, null before the set-up; ``asked`` says what a player offers or asks. ``page`` is the
-    address of the table's own page (http or https), if known. ``local`` has texts in the language of the table's
-    settings, by the name of their field; none in English.
+    ``wall_time`` (ISO 8601 UTC) is when this was so: the clock counts on from there. ``flag_falls`` is when the next
+    flag falls if nothing happens; null while nothing runs. ``needs_person`` is true while a fault or a question waits
+    for somebody. ``page`` is the address of the table's own page (http or https), if known. ``local`` has the texts
+    that Home Assistant shows, by its names for them, in the language of the table's settings.
     """
 
     table: str
     table_name: str
     journal: str
-    event_number: int
-    game: str
-    game_title: str
-    game_number: int
-    sides: tuple[ShownSide, ...]
-    whose_turn: Sentence
-    score_words: Sentence = ""
-    next: Sentence
-    words: Sentence
-    verdict: ShownVerdict | None = None
+    wall_time: str
+    flag_falls: str | None = None
     needs_person: bool = False
-    outcome: ShownOutcome | None = None
-    turns: int = 0
-    last_turn: str = ""
-    position: str | None = None
-    clock: ShownClock | None = None
-    hint: Sentence = ""
-    trouble: Sentence = ""
-    asked: Sentence = ""
     page: Annotated[str | None, AfterValidator(_web_address)] = None
-    local: dict[str, str] = {}
+    local: dict[str, str] = Field(default_factory=dict)
 
 
 class TableEvent(Payload):
@@ -239,7 +171,7 @@ class TableEvent(Payload):
     by: str | None = None
     request_id: str = ""
     pictures: tuple[str, ...] = ()
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = Field(default_factory=dict)
 
 
 RequestId = Annotated[str, Field(max_length=64, pattern=ONE_LINE)]

@@ -18,6 +18,7 @@ from common.phrases import Phrase, capitalized
 from engine.errors import IllegalTurnError
 from referee.commands.entries import may_play
 from referee.commands.values import COMMANDS, Role
+from referee.documents import Document
 from referee.errors import PageError
 from referee.languages import Say, sentences
 from referee.session import table_port
@@ -26,17 +27,13 @@ from referee.web.access import EVENT_STREAM, Access, PageSession, Viewers
 from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.documents import (
     ClaimRequest,
-    Document,
     GamesDocument,
     HistoryDocument,
     PairingDocument,
     PairingRequest,
     PlacesDocument,
     PositionDocument,
-    Rendered,
     SessionDocument,
-    TableDocument,
-    TableDocuments,
     places_document,
 )
 from referee.web.entering import (
@@ -51,6 +48,7 @@ from referee.web.fragments import PartsSent, TableParts
 from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of
+from referee.web.shown_table import Rendered, ShownTable, TableDocuments
 
 
 class DeviceDocument(Document):
@@ -195,7 +193,7 @@ class Api:
         self._viewers = Viewers()
         game = {"game": "The game's number in the journal; the latest without it."}
         self.endpoints = (
-            Endpoint("/api/table", self._table, Role.LOOK, "The table as it is believed to be", TableDocument),
+            Endpoint("/api/table", self._table, Role.LOOK, "The table as it is believed to be", ShownTable),
             Endpoint(
                 "/api/events",
                 self._events,

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from common.phrases import Phrase, as_sentence
+from referee.documents import Document
 from referee.languages import Say
 from referee.session.table_port import PhonePort
 from referee.web.access import Access, PageSession, Role
-from referee.web.documents import Document
 from referee.web.guard import (
     HEADERS,
     MOST_PHOTO_BYTES,

@@ -10,9 +10,9 @@ from engine.api import Game, Tapped, tapped
 from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from referee.commands.entries import before_roll
+from referee.documents import Document
 from referee.languages import Say
 from referee.session.feed import TableSnapshot
-from referee.web.documents import Document
 from referee.web.drawing.pieces import shape_path
 
 MOST_TURNS = 150

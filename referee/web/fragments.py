@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -12,14 +12,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from referee.clocks import clock_text
+from referee.documents import ASKING, VerdictDocument
 from referee.judge.verdict import VerdictKind
 from referee.languages import Say
 from referee.session.feed import Deed
 from referee.session.table_port import TablePort
 from referee.web.access import PageSession, Role
-from referee.web.documents import ASKING, Rendered, TableDocument, VerdictDocument
 from referee.web.history import History
 from referee.web.languages import templates, translations
+from referee.web.shown_table import Rendered, ShownTable
 
 PARTS = (
     "trouble",
@@ -63,7 +64,7 @@ class TableParts:
         self._pictures: Sequence[str] = ()
         self._kept: dict[Viewer, Mapping[str, str]] = {}
 
-    async def of(self, document: TableDocument, viewer: Viewer) -> Mapping[str, str]:
+    async def of(self, document: ShownTable, viewer: Viewer) -> Mapping[str, str]:
         """Return each part by its name, as a JSON string. Call it only from the server's event loop.
 
         It renders in the loop's own thread: another would wait longer for the interpreter than rendering takes.
@@ -80,12 +81,12 @@ class TableParts:
             self._kept[viewer] = MappingProxyType(parts)
         return self._kept[viewer]
 
-    def words(self, document: TableDocument, language: str, session: PageSession) -> dict[str, Any]:
+    def words(self, document: ShownTable, language: str, session: PageSession) -> dict[str, Any]:
         """Return what the parts' templates need. It may read the journal."""
         return self._words(document, language, session, self._pictures_of(document))
 
     def _words(
-        self, document: TableDocument, language: str, session: PageSession, pictures: Sequence[str]
+        self, document: ShownTable, language: str, session: PageSession, pictures: Sequence[str]
     ) -> dict[str, Any]:
         verdict, left = document.verdict, {} if document.clock is None else document.clock.remaining_s
         sentence = remedy = ""
@@ -108,7 +109,7 @@ class TableParts:
             "asking": ASKING,
             "sentence": sentence,
             "remedy": remedy,
-            "answers": [] if verdict is None else _answers(verdict, language),
+            "answers": document.answers,
             "evidence": [] if verdict is None else self._evidence(verdict, language, pictures),
             "clocks": {player: clock_text(seconds) for player, seconds in left.items()},
             "deeds": deeds_for(document, session),
@@ -121,7 +122,7 @@ class TableParts:
         tell = self._telling(language)
         return [(verdict.evidence, name, picture_words(name, language, tell)) for name in pictures]
 
-    def _pictures_of(self, document: TableDocument) -> Sequence[str]:
+    def _pictures_of(self, document: ShownTable) -> Sequence[str]:
         """Return the names of a verdict's pictures, from the journal."""
         with suppress(HTTPException):
             if (event_number := _evidence_of(document)) is not None:
@@ -129,7 +130,7 @@ class TableParts:
         return ()
 
 
-def _evidence_of(document: TableDocument) -> int | None:
+def _evidence_of(document: ShownTable) -> int | None:
     """Return the number of the event that keeps the verdict's pictures."""
     return None if document.verdict is None else document.verdict.evidence
 
@@ -159,45 +160,11 @@ class PartsSent:
         return b"event: parts\nid: %d\ndata: %s\n\n" % (document.version, told)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a person may answer, in words and drawn: a ``command`` with its ``fields``, each a name and a value."""
-
-    words: str
-    drawing: str
-    command: str
-    fields: Sequence[tuple[str, str]]
-
-
-def _answers(verdict: VerdictDocument, language: str) -> Sequence[Answer]:
-    """Return what to choose from: turns or rolls, what is believed, and what else a square may show."""
-    return [*_candidates(verdict, language), *_looks(verdict)]
-
-
-def _looks(verdict: VerdictDocument) -> Iterator[Answer]:
-    places = [("places", place) for place in verdict.places]
-    if verdict.believed[0]:
-        yield Answer(*verdict.believed, "overrule", places)
-    for look, said, drawing in verdict.looks:
-        yield Answer(said, drawing, "overrule", [*places, (f"looks.{verdict.places[0]}", look)])
-
-
-def _candidates(verdict: VerdictDocument, language: str) -> Sequence[Answer]:
-    if not verdict.candidate_players:
-        show = translations(language).gettext("The dice show %(faces)s.")
-        faces = [text.replace(",", ", ").replace("*", "★") for text in verdict.candidates]
-        rolls = zip(faces, verdict.candidate_drawings, verdict.candidates, strict=True)
-        return [Answer(show % {"faces": shown}, drawn, "roll", [("text", text)]) for shown, drawn, text in rolls]
-    drawings, players = verdict.candidate_drawings, verdict.candidate_players
-    turns = zip(verdict.candidate_words, drawings, verdict.candidates, players, strict=True)
-    return [Answer(said, drawn, "turn", [("text", text), ("player", player)]) for said, drawn, text, player in turns]
-
-
 _IN_TURN = frozenset({Deed.END_TURN, Deed.ROLL, Deed.TAP, Deed.HINT})
 """What a player's device may do only in its player's turn."""
 
 
-def deeds_for(document: TableDocument, session: PageSession) -> Collection[str]:
+def deeds_for(document: ShownTable, session: PageSession) -> Collection[str]:
     """Return what a session's device may do now, of what may be done at the table."""
     if session.role < Role.PLAY:
         return ()

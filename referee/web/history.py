@@ -17,6 +17,7 @@ from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
 from referee.commands.entries import players_with, withdrawal
+from referee.documents import Document
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.hints.chances import ChanceFinder, has_chances, largest_swings, played_turns
 from referee.hints.process import background_process
@@ -39,6 +40,7 @@ from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
 from referee.session.log import last_turn_sentence, lost_corrections
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web import documents
+from referee.web.shown_table import ShownTable, shown_table
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""
@@ -49,7 +51,7 @@ _SHOWN = _STEPS | {EventKind.SET_UP, EventKind.END}
 _PICTURES = frozenset({"image/png", "image/jpeg"})
 
 
-class TallyDocument(documents.Document):
+class TallyDocument(Document):
     """Games played, won, drawn (a shared victory is one) and lost."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -60,7 +62,7 @@ class TallyDocument(documents.Document):
     lost: int
 
 
-class StandingDocument(documents.Document):
+class StandingDocument(Document):
     """One player's standing; ``points`` is null if none of the games has points.
 
     ``is_side`` if it is a side whose players gave no name. ``streak`` is the most games won one after the other.
@@ -75,7 +77,7 @@ class StandingDocument(documents.Document):
     streak: int
 
 
-class MeetingDocument(documents.Document):
+class MeetingDocument(Document):
     """One player's results against another; ``is_side`` if one of them is a side whose players gave no name."""
 
     one: str
@@ -84,7 +86,7 @@ class MeetingDocument(documents.Document):
     is_side: bool
 
 
-class BestDocument(documents.Document):
+class BestDocument(Document):
     """The best of some games: what was best, in which game, and by whom if by one player."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -95,7 +97,7 @@ class BestDocument(documents.Document):
     name: str
 
 
-class ResultsDocument(documents.Document):
+class ResultsDocument(Document):
     """The standings, best player first; ``left_out`` are the numbers of unfinished games.
 
     ``longest`` is the game with the most turns, ``scores`` the most points in each kind of game that has them.
@@ -108,7 +110,7 @@ class ResultsDocument(documents.Document):
     scores: tuple[BestDocument, ...]
 
 
-class SwingDocument(documents.Document):
+class SwingDocument(Document):
     """A turn that changed the chances much, its event, and its player's chances before and after, 0 to 1."""
 
     event: int
@@ -119,7 +121,7 @@ class SwingDocument(documents.Document):
     after: float
 
 
-class ChancesDocument(documents.Document):
+class ChancesDocument(Document):
     """The chances of winning of ``player``, 0 to 1, before each turn and at the end, as far as they are known.
 
     Each position was searched for ``seconds``. ``swings`` are the turns that changed the chances most, once all of the
@@ -470,11 +472,11 @@ def _games_document(journal: JournalReader) -> documents.GamesDocument:
     )
 
 
-def _table_then(followed: Followed, folded: Folded[Any], language: str) -> documents.TableDocument:
+def _table_then(followed: Followed, folded: Folded[Any], language: str) -> ShownTable:
     """Return the table as it was when this was the fold."""
     game, begun = followed.game, followed.events[0][1]
     versioned = VersionedSnapshot(folded.last_event, snapshot_of(game, followed.number, begun, folded))
-    return documents.table_document(game, versioned, hints_allowed=False, say=screen_sentences(language))
+    return shown_table(game, versioned, language, hints_allowed=False)
 
 
 def snapshot_of(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> TableSnapshot:

@@ -24,10 +24,10 @@ from referee.journal.events import Event
 from referee.naming import is_program
 from referee.web.access import Role
 from referee.web.api import PageServices
-from referee.web.documents import TableDocument
 from referee.web.drawing.small import draw_start
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
+from referee.web.shown_table import ShownTable
 from referee.web.views import page, redirect_saying
 
 _MOST_NAMES, _MOST_RULES = 12, 6
@@ -185,11 +185,11 @@ class NewGamePage:
         names = (running,) if self._port.others is None else games()
         return tuple(sorted(map(self._chosen, names), key=lambda one: (one.game.name != running, bool(one.lacks))))
 
-    def _newest(self, request: Request) -> TableDocument:
+    def _newest(self, request: Request) -> ShownTable:
         return self._services.documents.newest(language_of(request)).document
 
     @staticmethod
-    def _goes_on(table: TableDocument) -> str:
+    def _goes_on(table: ShownTable) -> str:
         """Return the number of the game that another one ends, empty if none is being played."""
         return str(table.game.number) if table.turns and table.outcome is None else ""
 

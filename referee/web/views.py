@@ -28,7 +28,6 @@ from referee.languages import LANGUAGES
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices, body_fields, change_device, devices_document
-from referee.web.documents import TableDocument
 from referee.web.drawing.small import draw_look
 from referee.web.drawing.table import EDGES
 from referee.web.entering import turns_document
@@ -36,6 +35,7 @@ from referee.web.files import page_files
 from referee.web.fragments import kind_names
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.languages import COOKIE, Site, language_of, page_options, translations
+from referee.web.shown_table import ShownTable
 
 _SAID = "said"
 _SAID_S = 30
@@ -142,7 +142,7 @@ class Pages:
         local = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
         return redirect_saying(local, self._services.documents.telling(language_of(request))(reply.words))
 
-    def _document(self, request: Request) -> TableDocument:
+    def _document(self, request: Request) -> ShownTable:
         session: PageSession = request.state.session
         return self._services.documents.newest(language_of(request), session.player).document
 

@@ -1,8 +1,8 @@
-"""Draw the screens of docs into docs/pictures/screen-*.svg, and a frame of the demo's film into demo.png.
+"""Draw the screens of docs into docs/pictures/screen-*.svg.
 
-Run: python scripts/drawing/screens.py [FOLDER] [--demo]
+Run: python scripts/drawing/screens.py [FOLDER]
 
-Each screen is what `watch` shows after a few turns that were typed; ``--demo``, which takes a minute, plays the demo.
+Each screen is what `watch` shows after a few turns that were typed.
 """
 
 import argparse
@@ -28,8 +28,6 @@ from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
 from referee.commands.typed_lines import KEYS
 from referee.commands.values import EnterRoll, EnterTurn
-from referee.demo.run import run_demo
-from referee.demo.table import DemoOptions
 from referee.journal.journal import Journal
 from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
 from referee.rendering.report import Report
@@ -40,8 +38,6 @@ from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
 WIDTH, HEIGHT = 92, 26
-_DEMO_TURNS = 3
-"""Enough for the first fault."""
 _NAMES = ("Ann", "Ben", "Zoe", "Tom")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """Fonts from the web; the docs must be readable without a network."""
@@ -128,24 +124,14 @@ def svg_of(name: str) -> str:
     return _FONTS.sub("", svg)
 
 
-def draw_demo(folder: Path) -> Path:
-    """Play the demo up to its first fault, and save that frame."""
-    picture = folder / "demo.png"
-    run_demo(DemoOptions(turns=_DEMO_TURNS, fast=True, still=picture, lights="none"), Console(file=io.StringIO()))
-    return picture
-
-
 def main() -> None:
     """Write every picture into the given folder, by default docs/pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
-    parser.add_argument("--demo", action="store_true", help="Draw demo.png as well.")
     arguments = parser.parse_args()
     for name in games():
         (arguments.folder / f"screen-{name}.svg").write_text(svg_of(name), encoding="utf-8")
         print(arguments.folder / f"screen-{name}.svg")
-    if arguments.demo:
-        print(draw_demo(arguments.folder))
 
 
 if __name__ == "__main__":

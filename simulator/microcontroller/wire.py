@@ -11,10 +11,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from operator import itemgetter
 from random import Random
-from typing import Any
 
 FRAME_FAULTS = ("lose", "flip", "repeat", "delay", "split", "join")
 """Faults of single frames; their settings are shares."""
@@ -100,36 +99,6 @@ class WireFaults:
     def every_kind(cls, share: float) -> WireFaults:
         """Return each fault of single frames at that share, and no others."""
         return cls(lose=share, flip=share, repeat=share, delay=share, split=share, join=share)
-
-    @classmethod
-    def from_text(cls, text: str) -> WireFaults:
-        """Parse settings such as ``"lose=0.05, reset_every_s=20"``; ``all=0.05`` sets every share.
-
-        Several times in one setting are joined by ``+``: ``resets_at_s=5+12``. Raises ValueError, naming the wrong part
-        and what is allowed there.
-        """
-        settings: dict[str, Any] = {}
-        names = [field.name for field in fields(cls)]
-        for part in filter(None, (one.strip() for one in text.split(","))):
-            name, equals, value = (word.strip() for word in part.partition("="))
-            if not equals or (name != "all" and name not in names):
-                expected = f"NAME=NUMBER, with one of all, {', '.join(names)}"
-                raise ValueError(f"{part!r} is not a fault of the wire; expected {expected}")
-            try:
-                numbers = tuple(float(word) for word in value.split("+"))
-            except ValueError:
-                raise ValueError(f"{part!r} has no number after the =; expected something like {name}=0.05") from None
-            if name.endswith("_at_s"):
-                settings[name] = numbers
-            elif len(numbers) > 1:
-                raise ValueError(f"{part!r} has {len(numbers)} numbers; expected one, like {name}=0.05")
-            elif name == "overtakes":
-                settings[name] = bool(numbers[0])
-            elif name == "all":
-                settings |= dict.fromkeys(FRAME_FAULTS, numbers[0])
-            else:
-                settings[name] = int(numbers[0]) if name == "garbage_bytes" and numbers[0].is_integer() else numbers[0]
-        return cls(**settings)
 
 
 class Outage(enum.Enum):

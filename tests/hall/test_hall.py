@@ -14,8 +14,9 @@ from benchmarks.hall.feeds import Feed
 from hall.floor import MOST_SEATS, Floor, Seat, Urgency, sort_seats
 from hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Pictures
 from hall.rulings import Status
+from referee.documents import ClockDocument
 from referee.journal.journal import utc_text
-from referee.mqtt.topics import Answer, ShownClock, ShownOutcome, TableEvent, TableState, Topics
+from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
 from tests.effort import cases
 from tests.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, replay, settle, state, table
 
@@ -133,7 +134,7 @@ def test_an_answer_is_no_picture_whatever_the_topics_begin_with(where: str, pref
 def test_a_clock_without_a_finite_time_is_refused(tmp_path: Path, left: bytes) -> None:
     said: list[str] = []
     hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table(events=1)
-    clock = ShownClock(control="5+3", mode="fischer", wall_time="", remaining_s={"gold": 300.25}, words="")
+    clock = ClockDocument(control="5+3", mode="fischer", remaining_s={"gold": 300.25})
     told = feed.state().model_copy(update={"clock": clock}).model_dump_json().encode()
     topic = Topics(PREFIX, "table-1").state
     hall.take([Incoming(topic, told.replace(b"300.25", left))])
@@ -300,9 +301,8 @@ LAGS = (timedelta(0), timedelta(minutes=3), timedelta(minutes=-3), timedelta(day
 
 def with_clock(clock: Clock, lag: timedelta) -> TableState:
     """A table's state, read just now; its time of day is behind the hall's."""
-    read_at = utc_text(clock.utc() - lag)
-    shown = ShownClock(control="5+3", mode="fischer", wall_time=read_at, remaining_s={"gold": 120.0}, words="")
-    return table(events=1).state().model_copy(update={"clock": shown})
+    shown = ClockDocument(control="5+3", mode="fischer", remaining_s={"gold": 120.0})
+    return table(events=1).state().model_copy(update={"clock": shown, "wall_time": utc_text(clock.utc() - lag)})
 
 
 def age_s(hall: Hall, clock: Clock) -> float:
@@ -342,10 +342,9 @@ def shown(**change: object) -> TableState:
 
 
 def test_tables_that_need_an_arbiter_come_first_then_by_name() -> None:
-    over = ShownOutcome(winner="gold", reason="", sentence="Gold wins.")
     seats = [
         Seat("table-11", shown(table_name="")),
-        Seat("over", shown(outcome=over, needs_person=True)),
+        Seat("over", shown(outcome="Gold wins.", needs_person=True)),
         Seat("new"),
         Seat("away", shown(), is_online=False),
         Seat("table-2", shown(table_name="")),

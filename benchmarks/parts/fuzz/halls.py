@@ -13,9 +13,10 @@ from hall.rulings import Rulings
 from hall.tournament.values import number_players
 from hall.web.support import drawn, look_of
 from hall.web.tournaments import read_players
+from referee.documents import ClockDocument, VerdictDocument
 from referee.errors import TournamentError
 from referee.journal.journal import utc_text
-from referee.mqtt.topics import ONLINE, Answer, ShownClock, ShownVerdict, Topics
+from referee.mqtt.topics import ONLINE, Answer, Topics
 
 _TABLE, _PREFIX = "table-1", "referee"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -35,17 +36,13 @@ def _table_messages() -> Sequence[bytes]:
     for _ in range(40):
         feed.advance()
     topics = Topics(_PREFIX, _TABLE)
-    clock = ShownClock(
-        control="5+3",
-        mode="fischer",
-        wall_time=utc_text(_NOW),
-        remaining_s={"gold": 9.0},
-        delay_s={"gold": 5.0},
-        running=("gold",),
-        words="",
+    clock = ClockDocument(
+        control="5+3", mode="fischer", remaining_s={"gold": 9.0}, delay_s={"gold": 5.0}, running=("gold",)
     )
-    verdict = ShownVerdict(kind="illegal", sentence="No.", places=("b7",), candidates=("c1-c2",), evidence=3)
-    state = feed.state().model_copy(update={"clock": clock, "verdict": verdict, "needs_person": True})
+    verdict = VerdictDocument(kind="illegal", sentence="No.", places=("b7",), candidates=("c1-c2",), evidence=3)
+    state = feed.state().model_copy(
+        update={"clock": clock, "wall_time": utc_text(_NOW), "verdict": verdict, "needs_person": True}
+    )
     answer = Answer(table=_TABLE, request_id="one", refused=False, words="Done.", event_number=2)
     events = [event.model_dump_json().encode() for event in (*feed.events[:3], feed.events[-1])]
     messages = [

@@ -14,7 +14,6 @@ from xml.etree import ElementTree as ET
 
 from common.phrases import Phrase, joined
 from engine.support.looks import Look
-from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import COLOURS, GREY
 from referee.web.drawing.scenes import BALL, is_pyramid
 
@@ -278,6 +277,31 @@ class Pieces:
 
     def _marker(self, into: Element, look: Look, at: Point) -> None:
         self.stamps.put(into, f"{look.colour} marker", lambda drawn: _draw_marker(drawn, look), at)
+
+
+def symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
+    """Return the corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
+    arm = 0.3
+    plus = [(-arm, 1), (arm, 1), (arm, arm), (1, arm), (1, -arm), (arm, -arm)]
+    plus += [(-x, -y) for x, y in plus]
+    match symbol:
+        case "star":
+            radii = [1.0 if step % 2 == 0 else 0.42 for step in range(10)]
+            return [
+                (radius * math.sin(math.pi * step / 5), radius * math.cos(math.pi * step / 5))
+                for step, radius in enumerate(radii)
+            ]
+        case "stop":
+            return [(math.sin(math.pi * (step + 0.5) / 4), math.cos(math.pi * (step + 0.5) / 4)) for step in range(8)]
+        case "slider":
+            return [(0, 1), (1, 0), (0, -1), (-1, 0)]
+        case "cross":
+            return plus
+        case "x":
+            half = math.sqrt(0.5)
+            return [(half * (x - y), half * (x + y)) for x, y in plus]
+        case _:
+            return None
 
 
 def draw_symbol(into: Element, symbol: str, radius: float) -> None:

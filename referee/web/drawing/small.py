@@ -14,8 +14,9 @@ from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
-from engine.values import Appearance, LookName, Place, Player
+from engine.values import LookName, Place, Player
 from hardware.lights.signals import Mood, Signal
+from referee.documents import VerdictDocument
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.judge.sentences import MOST_SPELT_OUT
@@ -272,24 +273,19 @@ def draw_position(
     say: Say = str,
     *,
     names: Mapping[Player, str] = _NOTHING,
-    last_turn: str = "",
-    verdict: str = "",
-    places: Sequence[Place] = (),
-    expected: Appearance = _NOTHING,
-    seen: Appearance = _NOTHING,
+    last_turn: tuple[Player, str] = ("", ""),
+    verdict: VerdictDocument | None = None,
     is_image: bool = False,
 ) -> str:
     """Draw the table of a position in strict text as ``draw_table`` does.
 
-    ``last_turn`` is its player and notation, such as ``black a1-a2``; ``verdict`` the kind of the verdict, of which the
-    others are parts. As an image, all sheets are in one picture, side by side. Raises UnreadableError for another text
-    than a position's, and ValueError for an unknown kind.
+    ``last_turn`` is its player and notation. As an image, all sheets are in one picture, side by side. Raises
+    UnreadableError for another text than a position's, and ValueError for a verdict of an unknown kind.
     """
     state = game.notation.parse_state(position)
-    player, _, text = last_turn.partition(" ") if last_turn.startswith(game.players) else ("", "", last_turn)
-    shown = Verdict(
-        VerdictKind(verdict or VerdictKind.UNCHANGED), "", 0.0, 0, places=tuple(places), expected=expected, seen=seen
-    )
+    player, text = last_turn
+    told = verdict or VerdictDocument(kind=VerdictKind.UNCHANGED.value, sentence="")
+    shown = Verdict(VerdictKind(told.kind), "", 0.0, 0, places=told.places, expected=told.expected, seen=told.seen)
     snapshot = TableSnapshot(
         0,
         0,

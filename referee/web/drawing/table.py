@@ -18,7 +18,6 @@ from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.languages import Say
 from referee.naming import Names
-from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import DrawnBoard, colour_letters, sheets_of
 from referee.session.feed import TableSnapshot, players_to_move
 from referee.web.drawing.pieces import (
@@ -39,6 +38,7 @@ from referee.web.drawing.pieces import (
     shade,
     shape_path,
     square_path,
+    symbol_corners,
     words,
     written,
 )

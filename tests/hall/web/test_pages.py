@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.hall.feeds import Feed
 from common.phrases import Phrase
 from engine.registry import load
 from hall.floor import Seat
@@ -21,13 +22,22 @@ from hall.rulings import Status
 from hall.tournament.values import Score, System
 from hall.web.support import ClockLine, clock_of
 from hall.web.tournaments import read_players
+from referee.documents import ClockDocument, VerdictDocument
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind
-from referee.mqtt.topics import Answer, ShownClock, ShownVerdict, TableEvent, Topics
+from referee.languages import sentences
+from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
+from referee.naming import Names
 from referee.web.access import Role
 from tests.hall.halls import PREFIX, event, hall_on, online, opened, state
 from tests.hall.web.visits import HTML, NASTY, Visit, serving
 from tests.referee.web.page_table import HOUSE, access_of, paired
+
+
+def playing(feed: Feed, game: str) -> TableState:
+    """The table's state as if it played a game, which is not over."""
+    told = feed.state()
+    return told.model_copy(update={"game": told.game.model_copy(update={"name": game}), "outcome": None})
 
 
 @pytest.fixture
@@ -156,7 +166,7 @@ def test_a_question_is_ruled_by_one_of_its_answers(
     visit: Visit, text: str, players: tuple[str, ...], fields: dict[str, str]
 ) -> None:
     feed = visit.feeds[0]
-    asked = ShownVerdict(kind="ambiguous", sentence="Which?", candidates=(text,), candidate_players=players)
+    asked = VerdictDocument(kind="ambiguous", sentence="Which?", candidates=(text,), candidate_players=players)
     told = feed.state().model_copy(update={"verdict": asked})
     visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
     (form,) = [each for each in visit.page("/tables/table-1").split("</form>") if f'value="{text}"' in each]
@@ -174,7 +184,7 @@ def test_a_moved_piece_is_corrected_on_both_its_squares(visit: Visit) -> None:
 
 @pytest.mark.parametrize(("game", "knows_draws"), [("deblockle", True), ("blokus-dice", False), ("chess", False)])
 def test_an_arbiter_ends_a_game_in_a_draw_where_the_rules_know_one(visit: Visit, game: str, knows_draws: bool) -> None:
-    told = visit.feeds[0].state().model_copy(update={"game": game, "outcome": None})
+    told = playing(visit.feeds[0], game)
     visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
     forms = [form for form in visit.page("/tables/table-1").split("</form>") if ">Draw</button>" in form]
     fields = [dict(re.findall(r'name="(command|seen)" value="([^"]*)"', form)) for form in forms]
@@ -262,7 +272,7 @@ def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
         feed.append(EventKind.ILLEGAL, {"sentence": "No."}).model_copy(update={"pictures": ("before-c3",)})
     )
     feed.events.pop(-2)
-    verdict = ShownVerdict(kind="illegal", sentence="No.", evidence=13)
+    verdict = VerdictDocument(kind="illegal", sentence="No.", evidence=13)
     told = feed.state().model_copy(update={"verdict": verdict, "needs_person": True})
     topic = Topics("club", "table-1").state
     visit.hall.take([event(feed.events[-1]), Incoming(topic, told.model_dump_json().encode())])
@@ -281,17 +291,15 @@ def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
 
 
 def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
-    clock = ShownClock(
+    clock = ClockDocument(
         control="5+3",
         mode="fischer",
-        wall_time="2027-01-01T00:01:40Z",
         remaining_s={"gold": 100.0, "teal": 50.0},
         delay_s={"gold": 5.0},
         running=("gold",),
-        words="",
     )
     feed = visit.feeds[0]
-    told = feed.state().model_copy(update={"clock": clock})
+    told = feed.state().model_copy(update={"clock": clock, "wall_time": "2027-01-01T00:01:40Z"})
     visit.clock.now_s = 130.0
     gold, teal = ClockLine("gold", 75.0, 0.0, -1.0), ClockLine("teal", 50.0, 0.0, 0.0)
     assert clock_of(Seat("table-1", told), visit.clock.utc()) == [gold, teal]
@@ -343,7 +351,7 @@ def test_only_tables_that_can_play_the_game_are_proposed(visit: Visit) -> None:
         return re.findall(r'name="seats" value="([\w-]+)" checked', visit.page("/tournaments/1?view=manage"))
 
     for feed, game in zip(visit.feeds, ("deblockle", "diaballik"), strict=True):
-        told = feed.state().model_copy(update={"game": game})
+        told = playing(feed, game)
         visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
     assert proposed() == ["table-2"]
     visit.hall.take([Incoming("club/table-2/availability", b"offline")])
@@ -609,7 +617,7 @@ def test_a_table_is_drawn_with_the_places_in_question_and_the_last_turn(visit: V
         feed.advance()
     visit.hall.take([*map(event, feed.events[-3:]), state(feed)])
     assert drawn() == (True, False, True), "the last turn"
-    asked = ShownVerdict(kind="illegal", sentence="No.", rule="One turn each.", remedy="Back.", places=("c3",))
+    asked = VerdictDocument(kind="illegal", sentence="No.", rule="One turn each.", remedy="Back.", places=("c3",))
     told = feed.state().model_copy(update={"verdict": asked})
     visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
     assert drawn() == (True, True, False)
@@ -634,13 +642,21 @@ def test_a_question_has_its_answers_in_words_with_the_players_names(visit: Visit
     told = feed.state()
     turn = next(iter(game.rules.legal_turns(game.notation.parse_state(told.position or ""))))
     text, said = game.notation.format_turn(turn), game.notation.describe(turn)
-    asked = ShownVerdict(kind="ambiguous", sentence="Which?", candidates=(text,), candidate_players=(turn.player,))
+    asked = VerdictDocument(
+        kind="ambiguous",
+        sentence="Which?",
+        candidates=(text,),
+        candidate_words=(Names({player.id: player.name for player in told.players})(said),),
+        candidate_players=(turn.player,),
+    )
     told = told.model_copy(update={"verdict": asked})
     visit.hall.take([Incoming(Topics("club", "table-2").state, told.model_dump_json().encode())])
     button, *_ = re.findall("<button>(.*?)</button>", visit.page("/tables/table-2").partition("choices")[2])
     drawing, _, words = button.rpartition("</span>")
     assert "<svg" in drawing
-    assert words == said.replace(turn.player.capitalize(), told.sides[0].name)
+    assert words == said.replace(turn.player.capitalize(), told.players[0].name)
+    german = visit.client.get("/tables/table-2", headers={**HTML, "accept-language": "de"}).text
+    assert f"{sentences('de')(asked.candidate_words[0])}</button>" in german
 
 
 @pytest.mark.parametrize("knows_position", [True, False])
@@ -653,7 +669,7 @@ def test_an_arbiter_reads_what_will_be_believed_and_it_is_no_strong_button(visit
     from_there, to = (
         next(p for p, look in believed.items() if (look == "empty") is is_empty) for is_empty in (False, True)
     )
-    asked = ShownVerdict(
+    asked = VerdictDocument(
         kind="illegal",
         sentence="No.",
         places=(from_there, to),
@@ -702,7 +718,7 @@ def test_a_list_of_players_that_is_refused_stays_as_it_was_typed(visit: Visit) -
 
 def test_a_table_that_is_booked_or_plays_another_game_is_taken_only_on_purpose(visit: Visit) -> None:
     for feed in visit.feeds:
-        told = feed.state().model_copy(update={"game": "deblockle" if feed.table == "table-1" else "diaballik"})
+        told = playing(feed, "deblockle" if feed.table == "table-1" else "diaballik")
         visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
     for name in ("First", "Second"):
         visit.director.begin(name, System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])

@@ -582,16 +582,6 @@ def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
     assert "give one of them" in result.output
 
 
-@pytest.mark.parametrize(
-    ("still", "code", "message"),
-    [("still.pdf", 2, "should end in .png or .jpg"), ("nowhere/still.png", 8, "there is no folder")],
-)
-def test_a_demo_checks_first_that_its_still_can_be_a_picture(run: Run, still: str, code: int, message: str) -> None:
-    result = run("demo", "--fast", "--turns", "1", "--still", still)
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
-
-
 def test_a_demo_is_played_whole_or_for_some_turns(run: Run) -> None:
     result = run("demo", "--whole", "--turns", "3")
     assert result.exit_code == 2

@@ -29,6 +29,7 @@ from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import discovery_message, discovery_topic, table_state
 from referee.mqtt.table_link import TableLink
 from referee.mqtt.topics import TableState
+from referee.naming import as_name
 from referee.session.feed import TableSnapshot
 from tests.referee.web.page_table import port_of, snapshot_of
 
@@ -37,7 +38,8 @@ PLAYED_OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PL
 
 
 def state_of(snapshot: TableSnapshot, age_s: float = 0.0, game: str = "diaballik") -> TableState:
-    return table_state(PLAYED_OPTIONS, load(game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
+    began = "2026-11-22T11:00:00.000Z"
+    return table_state(PLAYED_OPTIONS, load(game), snapshot, began, age_s, NOON, hints_allowed=True)
 
 
 @pytest.mark.parametrize("name", games())
@@ -46,8 +48,8 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     state = state_of(snapshot_of(game), game=name)
     assert TableState.model_validate_json(state.model_dump_json()) == state
     assert state.position == game.notation.format_state(game.rules.new())
-    assert state.whose_turn == listed(side.name for side in state.sides if side.to_move)
-    assert bool(state.score_words) == (game.scores is not None)
+    assert state.local["turn"] == listed(player.name for player in state.players if player.to_move)
+    assert bool(state.local["scores"]) == (game.scores is not None)
     awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "roll the" if game.dice else "to play"
     assert awaited in state.next.lower()
     assert not state.needs_person
@@ -55,21 +57,19 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
 
 def test_before_the_set_up_there_is_no_position() -> None:
     snapshot = replace(snapshot_of(load("diaballik")), states=(), to_move=None)
-    assert (state_of(snapshot).position, state_of(snapshot).whose_turn, state_of(snapshot).next) == (
-        None,
-        "",
-        "It waits.",
-    )
+    state = state_of(snapshot)
+    assert (state.position, state.local["turn"], state.next) == (None, "", "It waits.")
     assert state_of(replace(snapshot, words="Waiting for the set-up.")).next == "Waiting for the set-up."
 
 
 def test_names_and_the_end_of_a_game_are_sent() -> None:
     snapshot = snapshot_of(load("diaballik"), names={"black": "Ann"}, outcome=Outcome("black", "the ball arrived"))
     state = state_of(snapshot)
-    assert [side.name for side in state.sides] == ["Ann", "White"]
-    assert state.outcome is not None
-    assert state.outcome.sentence == state.next == "Ann wins: the ball arrived."
-    assert state.whose_turn == ""
+    assert [player.name for player in state.players] == ["Ann", "White"]
+    assert state.outcome == state.next == "Ann wins: the ball arrived."
+    assert state.end is not None
+    assert state.end.winners == ("Ann",)
+    assert state.local["turn"] == ""
 
 
 @pytest.mark.parametrize(
@@ -92,24 +92,20 @@ def test_the_clock_is_sent_with_the_current_time() -> None:
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",))
     running = snapshot_of(load("diaballik"), clock=clock.face(0.0), names={"black": "Ann"})
-    shown = state_of(running, age_s=59.5).clock
-    assert shown is not None
-    assert shown.remaining_s == {"black": 240.5, "white": 300.0}
-    assert (shown.words, shown.runs_out) == ("Ann 4:01, White 5:00", "2026-11-22T12:04:00.500Z")
+    shown = state_of(running, age_s=59.5)
+    assert shown.clock is not None
+    assert shown.clock.remaining_s == {"black": 240.5, "white": 300.0}
+    assert (shown.local["clock"], shown.flag_falls) == ("Ann 4:01, White 5:00", "2026-11-22T12:04:00.500Z")
     paused = replace(running, clock=replace(clock.face(0.0), paused="a question"))
-    shown = state_of(paused, age_s=1000.0).clock
-    assert shown is not None
-    assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (paused: a question)", None)
+    shown = state_of(paused, age_s=1000.0)
+    assert (shown.local["clock"], shown.flag_falls) == ("Ann 5:00, White 5:00 (paused: a question)", None)
     long = replace(running, clock=replace(clock.face(0.0), remaining_s={"black": 4500.0, "white": 300.0}, running=()))
-    shown = state_of(long).clock
-    assert shown is not None
-    assert shown.words == "Ann 1:15:00, White 5:00"
+    assert state_of(long).local["clock"] == "Ann 1:15:00, White 5:00"
     both = replace(
         clock.face(0.0), running=("black", "white"), remaining_s={"black": 0.0, "white": 95.0}, fallen=("black",)
     )
-    shown = state_of(replace(running, clock=both)).clock
-    assert shown is not None
-    assert shown.runs_out == "2026-11-22T12:01:35.000Z", "the next flag, not the one that has fallen"
+    shown = state_of(replace(running, clock=both))
+    assert shown.flag_falls == "2026-11-22T12:01:35.000Z", "the next flag, not the one that has fallen"
 
 
 WRONG = Phrase("No piece stands on {place}.", "c3")
@@ -117,10 +113,11 @@ WRONG = Phrase("No piece stands on {place}.", "c3")
 
 def test_sentences_are_sent_in_english_with_their_phrases() -> None:
     verdict = Verdict(VerdictKind.ILLEGAL, WRONG, 0.0, 0)
-    shown = state_of(snapshot_of(load("diaballik"), verdict=verdict, words=WRONG, names={"black": "Ann"}))
+    shown = state_of(snapshot_of(load("diaballik"), verdict=verdict, hint=WRONG, names={"black": "Ann"}))
     sent = json.loads(shown.model_dump_json())
-    assert (sent["words"], sent["phrases"]["words"]) == (WRONG, WRONG.to_json())
-    assert sent["verdict"]["phrases"] == {"sentence": WRONG.to_json()}
+    assert (sent["hint"], sent["phrases"]["hint"]) == (WRONG, WRONG.to_json())
+    assert sent["phrases"]["verdict"] == {"sentence": WRONG.to_json()}
+    assert sent["phrases"]["players"]["0"]["name"] == as_name("Ann").to_json()
     got = TableState.model_validate(sent)
     assert got == shown
     assert got.verdict is not None
@@ -128,13 +125,13 @@ def test_sentences_are_sent_in_english_with_their_phrases() -> None:
     assert isinstance(got.next, Phrase)
 
 
-@pytest.mark.parametrize("phrases", [None, {}, [], {"words": "x"}, {"words": ["{a}", {"a": "other"}], "turns": ["1"]}])
+@pytest.mark.parametrize("phrases", [None, {}, [], {"hint": "x"}, {"hint": ["{a}", {"a": "other"}], "turns": ["1"]}])
 def test_a_message_without_true_phrases_has_its_english_texts(phrases: object) -> None:
-    sent = json.loads(state_of(snapshot_of(load("diaballik"), words=WRONG)).model_dump_json())
+    sent = json.loads(state_of(snapshot_of(load("diaballik"), hint=WRONG)).model_dump_json())
     assert sent.pop("phrases")
     got = TableState.model_validate({**sent, **({} if phrases is None else {"phrases": phrases})})
-    assert got.words == WRONG
-    assert type(got.words) is str
+    assert got.hint == WRONG
+    assert type(got.hint) is str
 
 
 def message(allows: Role = Role.PLAY, language: str = "en") -> Any:
@@ -147,8 +144,8 @@ def test_home_assistant_shows_the_tables_language() -> None:
     clock = Clock.full(control, ("black", "white"), 0.0).face(0.0)
     german, game = replace(PLAYED_OPTIONS, language="de"), load("diaballik")
     snapshot = snapshot_of(game, words=WRONG, names={"white": "Ann"}, clock=replace(clock, paused="a question"))
-    values = json.loads(table_state(german, game, snapshot, "", 0.0, NOON).model_dump_json())
-    assert values["words"] == WRONG
+    values = json.loads(table_state(german, game, snapshot, "", 0.0, NOON, hints_allowed=True).model_dump_json())
+    assert values["next"] == "Black to play."
     parts = message(language="de")["components"]
     shown = {
         part["name"]: rendered(part["value_template"], value_json=values)
@@ -207,7 +204,9 @@ def test_the_sensors_show_the_state() -> None:
 
 @pytest.mark.parametrize("length", range(254, 263))
 def test_no_sensor_shows_more_than_a_state_may_have(length: int) -> None:
-    shown = rendered(message()["components"]["verdict"]["value_template"], value_json={"words": "a" * length})
+    shown = rendered(
+        message()["components"]["verdict"]["value_template"], value_json={"local": {"verdict": "a" * length}}
+    )
     assert shown == ("a" * length if length <= 255 else "a" * 254 + "…")
 
 

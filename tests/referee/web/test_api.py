@@ -46,7 +46,6 @@ from referee.commands.values import (
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep, Intention
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.languages import sentences
 from referee.session import table_port
 from referee.session.ports import ServiceSettings
 from referee.session.table_port import (
@@ -61,8 +60,8 @@ from referee.session.table_port import (
 )
 from referee.web.access import Access, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices
-from referee.web.documents import table_document
 from referee.web.entering import MOST_TURNS, dice_document, turns_document
+from referee.web.shown_table import shown_table
 from tests.effort import cases
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
@@ -114,10 +113,10 @@ def test_whoever_gave_a_name_is_called_by_it_everywhere(language: str, said: tup
         hint=joined(("Hint:", Phrase("{who} drops {digits}.", "p1", "1 on b1"))),
         verdict=verdict,
     )
-    document = table_document(game, VersionedSnapshot(1, newest), hints_allowed=True, say=sentences(language))
+    document = shown_table(game, VersionedSnapshot(1, newest), language, hints_allowed=True)
     assert document.verdict is not None
     assert document.last_turn is not None
-    told = (document.next, document.last_turn.text, document.hint, document.verdict.sentence)
+    told = (document.next, document.last_turn.words, document.hint, document.verdict.sentence)
     assert all(want in (None, got) for want, got in zip(said, told, strict=True)), told
     assert document.scores[-1].startswith("Ben: ")
 

@@ -290,6 +290,12 @@ def test_only_a_device_that_may_film_is_led_to_the_camera(port: TablePort, app: 
     assert (film in shown, photo in shown) == (False, False)
 
 
+def test_what_keeps_the_referee_from_seeing_is_told_as_one_text(port: TablePort, app: Any) -> None:
+    said = "Marker no. 3 is hidden. Is something lying on it?"
+    port.snapshots(snapshot_of(port.game, trouble=said))
+    assert f'<p role="alert">{said}</p>' in Phone(app, CODES[Role.OWN]).client.get("/").text
+
+
 def test_without_a_phone_as_the_camera_none_is_led_there(access: Any) -> None:
     owner = Phone(create_app(port_of(phone=None), access), CODES[Role.OWN])
     assert 'href="/camera"' not in owner.client.get("/").text

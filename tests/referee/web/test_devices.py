@@ -45,9 +45,9 @@ from referee.web import api
 from referee.web.access import PageSession, Role
 from referee.web.api import PageServices
 from referee.web.devices import MOST_DEVICES, PAIRED_S, Claim, Device, PairedDevices
-from referee.web.documents import Rendered
 from referee.web.history import History
 from referee.web.server import open_page
+from referee.web.shown_table import Rendered
 from tests.commands import runner_in
 from tests.guard import GUARD_S
 from tests.referee.by_text import by_text

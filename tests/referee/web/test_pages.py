@@ -19,10 +19,10 @@ from referee.languages import LANGUAGES
 from referee.settings.settings import PageOptions
 from referee.web import languages, views
 from referee.web.access import Role
-from referee.web.documents import TableDocuments
 from referee.web.entering import TurnsDocument
 from referee.web.files import KeptFiles, page_files
 from referee.web.languages import TEMPLATES
+from referee.web.shown_table import TableDocuments
 from referee.web.views import parse_command_form
 from tests.present import present
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of, working

@@ -1,7 +1,4 @@
 import math
-import re
-from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -253,45 +250,6 @@ def test_outages_count_from_the_start_on_any_clock(start_s: float, seed: int) ->
 def test_a_setting_out_of_range_is_named(knobs: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=f"^{words}; expected "):
         faulty(**knobs)
-
-
-def test_settings_are_parsed_from_text() -> None:
-    assert WireFaults.from_text("") == WireFaults()
-    assert WireFaults.from_text("all=0.05") == WireFaults.every_kind(0.05)
-    assert WireFaults.from_text("all=0.05, lose=0, resets_at_s=1+2.5, garbage_bytes=20") == WireFaults(
-        flip=0.05, repeat=0.05, delay=0.05, split=0.05, join=0.05, resets_at_s=(1.0, 2.5), garbage_bytes=20
-    )
-    assert WireFaults.from_text("reset_every_s=20") == WireFaults(reset_every_s=20.0)
-
-
-@given(st.sampled_from([field.name for field in fields(WireFaults)]), st.integers(1, 9))
-def test_every_setting_is_parsed_from_text(name: str, tenths: int) -> None:
-    value = {"garbage_bytes": tenths, "bytes_per_s": tenths, "overtakes": True}.get(name, tenths / 10)
-    faults = WireFaults.from_text(f"{name}={float(value)}")
-    assert getattr(faults, name) in (value, (value,))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("loose=0.1", r"'loose=0.1' is not a fault of the wire; expected NAME=NUMBER, with one of all, lose, flip"),
-        ("lose", r"'lose' is not a fault of the wire"),
-        ("lose=often", r"'lose=often' has no number after the =; expected something like lose=0.05"),
-        ("lose=0.1+0.2", r"'lose=0.1\+0.2' has 2 numbers; expected one"),
-        ("lose=2", r"lose is 2.0; expected a share of the frames, 0 to 1"),
-        ("garbage_bytes=1.5", r"garbage_bytes is 1.5; expected a whole number"),
-    ],
-)
-def test_a_wrong_part_of_the_text_is_named(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        WireFaults.from_text(text)
-
-
-def test_the_page_lists_every_setting() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "virtual-table.md").read_text(encoding="utf-8")
-    knobs = page[page.index("`--link-faults` takes fields") :].split("\n\n")[1]
-    listed = set(re.findall(r"`(\w+)`", knobs)) - {"all"}
-    assert listed == {field.name for field in fields(WireFaults)}
 
 
 def test_frames_written_during_a_silence_are_counted_and_lost_but_those_on_their_way_arrive() -> None:

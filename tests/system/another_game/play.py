@@ -22,7 +22,6 @@ from referee.commands.values import TakeBack
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
 from referee.session.feed import signal_subscriber
@@ -113,19 +112,16 @@ def main(journal_path: Path) -> dict[str, Any]:
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))
     final = reader.shown
-    shown = signals[-1]
-    signal = beside_camera(picture, DrawnBoard.seen(game, final, shown.lights), shown, height_px=400)
     return {
         "verdicts": verdicts,
         "finished": finished,
         "screen": screen.getvalue(),
-        "words": shown.words,
+        "words": signals[-1].words,
         "said": said,
         "playthrough is the same": replayed(text) == text,
         "record": record,
         "record is the same": write(read(record)) == record and len(replay(read(record)).turns) == 1,
         "board": board_text(DrawnBoard.seen(game, final), width=80, ascii_only=True).plain,
-        "film": list(signal.shape),
     }
 
 

@@ -91,7 +91,7 @@ def test_a_whole_game_ordered_by_mqtt_is_published_event_by_event(name: str, hou
     shown = TableState.model_validate_json(last.payload)
     assert shown.position == game.notation.format_state(end)
     assert shown.event_number >= kept[-1][0] - 1
-    assert shown.whose_turn == ""
+    assert not any(player.to_move for player in shown.players)
 
 
 def test_the_newest_state_and_availability_are_retained_for_later_subscribers(house: House) -> None:
@@ -103,7 +103,7 @@ def test_the_newest_state_and_availability_are_retained_for_later_subscribers(ho
     later = house.client(broker)
     state = later.until(lambda heard: heard.topic == "referee/t1/state")
     assert state.retain
-    assert (state.json["whose_turn"], state.json["turns"], state.json["table_name"]) == ("White", 1, "Table 1")
+    assert (state.json["local"]["turn"], state.json["turns"], state.json["table_name"]) == ("White", 1, "Table 1")
     assert later.until(lambda heard: heard.topic == "referee/t1/availability").payload == b"online"
 
 

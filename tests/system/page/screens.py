@@ -182,7 +182,7 @@ def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     """A hall with a table that needs an arbiter and a tournament."""
     # The libraries of the hall are optional.
     from hall.tournament.values import System
-    from referee.mqtt.topics import ShownVerdict
+    from referee.documents import VerdictDocument
     from tests.hall.halls import OPENED, event, state
     from tests.hall.web.visits import Visit, serving
 
@@ -198,7 +198,7 @@ def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     to = next(place for place in reversed(believed) if believed[place] == EMPTY)
     looks = {moved: EMPTY, to: believed[moved]}
     breach = game.table.explain(position, believed | looks)[0]
-    verdict = ShownVerdict(
+    verdict = VerdictDocument(
         kind="illegal",
         sentence=breach.sentence,
         remedy=breach.remedy,

@@ -11,7 +11,8 @@ import pytest
 from common.phrases import Phrase
 from hall.hall import Incoming
 from hall.tournament.values import System
-from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
+from referee.documents import ClockDocument, VerdictDocument
+from referee.mqtt.topics import Topics
 from referee.web.access import Role
 from tests.hall.halls import OPENED, PREFIX, event, state
 from tests.hall.web.visits import Visit, serving
@@ -59,23 +60,22 @@ def hall(tmp_path: Path) -> Iterator[Served]:
     visit = Visit(tmp_path)
     disputed = visit.feeds[1]
     told = disputed.state()
-    clock = ShownClock(
+    clock = ClockDocument(
         control="5+3",
         mode="fischer",
-        wall_time="2027-01-01T00:01:40Z",
-        remaining_s={side.side: 100.0 for side in told.sides},
-        delay_s={},
-        words="",
+        remaining_s={side.id: 100.0 for side in told.players},
     )
-    verdict = ShownVerdict(
+    verdict = VerdictDocument(
         kind="illegal",
         sentence=SENTENCE,
         remedy="Put everything back.",
         places=("b7",),
         candidates=("c1-c2",),
-        candidate_players=(told.sides[0].side,),
+        candidate_players=(told.players[0].id,),
     )
-    told = told.model_copy(update={"verdict": verdict, "clock": clock, "needs_person": True})
+    told = told.model_copy(
+        update={"verdict": verdict, "clock": clock, "wall_time": "2027-01-01T00:01:40Z", "needs_person": True}
+    )
     visit.hall.take([Incoming(Topics(PREFIX, disputed.table).state, told.model_dump_json().encode())])
     visit.director.begin("Club", System.SWISS, 3, "deblockle", [("Ann", 1650), ("Ben", 0), ("Cleo", 0), ("Dan", 0)])
     visit.director.pair(1, ["table-1", "table-2"])

@@ -46,7 +46,7 @@ def test_a_blind_camera_and_its_remedy_are_the_headline(width: int, locale: str,
         expect(trouble.get_by_role("alert")).to_contain_text("12 s")
         film = trouble.locator("a.strong")
         size = "each => parseFloat(getComputedStyle(each).fontSize)"
-        what, headline = trouble.locator(".what"), page.locator("#next")
+        what, headline = trouble.get_by_role("alert"), page.locator("#next")
         assert what.evaluate(size) > headline.evaluate(size)
         assert what.bounding_box()["y"] < headline.bounding_box()["y"]
         expect(film).to_be_in_viewport(ratio=1)
