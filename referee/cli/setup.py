@@ -485,9 +485,10 @@ def _map_switches(
 
 def _read_lines_until(over: threading.Event) -> Iterator[str]:
     """Yield lines as they are typed, until ``over`` is set. Later lines are left for the next question."""
+    typed = select.poll()
+    typed.register(sys.stdin, select.POLLIN)
     while not over.is_set():
-        ready, _, _ = select.select([sys.stdin], [], [], _LISTEN_S)
-        if ready and not over.is_set():
+        if typed.poll(1000 * _LISTEN_S) and not over.is_set():
             line = sys.stdin.readline()
             if not line:
                 return
