@@ -11,7 +11,7 @@ import pytest
 
 from common.phrases import Phrase
 from engine.registry import games
-from referee.commands.values import Announce, Answer, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Reply, TakeBack
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep, Offer
 from referee.judge.verdict import Verdict, VerdictKind
@@ -122,7 +122,6 @@ def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
 
 def test_an_open_offer_is_shown_with_its_answers() -> None:
     port = port_of()
-    told: list[Any] = []
     port.snapshots(
         snapshot_of(
             port.game, offer=Offer("white", words=Phrase("{player} offers a draw.", "White")), names={"white": "Ben"}
@@ -133,17 +132,6 @@ def test_an_open_offer_is_shown_with_its_answers() -> None:
     offer = page[page.index('<div id="offer"') :].partition("</section>")[0]
     assert "Ben offers a draw." in offer
     assert re.findall(r'name="accepts" value="(\w+)"', offer) == ["true", "false"]
-
-    def work(submitted: Any) -> None:
-        told.append(submitted.command)
-        submitted.respond(Reply("Noted."))
-
-    csrf = token_in(page)
-    with working(port, work):
-        for accepts in ("true", "false"):
-            client.post("/do", data={"csrf": csrf, "command": "answer", "accepts": accepts})
-        client.post("/do", data={"csrf": csrf, "command": "offer draw", "player": "black"})
-    assert told == [Answer(by="Ann", accepts=True), Answer(by="Ann", accepts=False), OfferDraw("Ann", "black")]
     ending = client.get("/ending").text
     assert "A draw is on offer" in ending
     assert 'value="offer draw"' not in ending
