@@ -190,14 +190,29 @@ def test_without_a_file_left_the_page_says_so_a_few_times_and_goes_on(monkeypatc
     assert all("Too many open files" in line for line in said)
 
 
-@pytest.mark.parametrize(("soft", "raised"), [(256, 8192), (1024, 8192), (9000, 9000)])
-def test_the_page_may_open_more_files_than_a_process_usually_may(soft: int, raised: int) -> None:
-    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if 0 <= hard < raised:
-        pytest.skip(f"this machine allows {hard} files")
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        raise_file_limit()
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (raised, hard)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised"),
+    [
+        (1024, 524_288, 8192),
+        (1024, resource.RLIM_INFINITY, 8192),
+        (256, 4096, 4096),
+        (9000, 524_288, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
+    ],
+)
+def test_the_page_may_open_more_files_than_a_process_usually_may(
+    soft: int, hard: int, raised: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[object] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda *given: limits.append(given))
+    raise_file_limit()
+    assert limits == ([] if raised is None else [(resource.RLIMIT_NOFILE, (raised, hard))])
+
+
+def test_a_page_that_is_served_may_open_more_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda *given: asked.append(given))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
+    with open_page(port_of(), PageOptions(), print):
+        assert asked == [(resource.RLIMIT_NOFILE, (8192, 524_288))]
