@@ -15,7 +15,7 @@ import pytest
 from referee.settings.settings import PageOptions
 from referee.web.access import Role
 from referee.web.connections import Connections, raise_file_limit
-from referee.web.server import OpenPage, open_entrance, open_page
+from referee.web.server import _ACCEPTED_AT_ONCE, OpenPage, open_entrance, open_page
 from tests.guard import GUARD_S
 from tests.referee.web.page_table import port_of
 
@@ -174,7 +174,8 @@ def test_a_connection_whose_other_side_has_gone_ends_within_a_minute() -> None:
 
 
 def test_without_a_file_left_the_page_says_so_a_few_times_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    accept, failures, said = socket.socket.accept, [errno.EMFILE] * 30, list[str]()
+    # One round of them, so that asyncio tries again once, and not after the page's end.
+    accept, failures, said = socket.socket.accept, [errno.EMFILE] * _ACCEPTED_AT_ONCE, list[str]()
 
     def fail_at_first(listening: socket.socket) -> tuple[socket.socket, Any]:
         if failures:
