@@ -9,17 +9,18 @@ the part. What somebody typed is a part and no template, so it costs as much as 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple
 
 from common.phrases import Phrase
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
 """Each language code with the language's own name for itself. The program is written in English."""
 CATALOGUES = Path(__file__).parent / "web" / "catalogues"
+_FIELD = re.compile(r'^(msg\w+(?:\[\d\])?) ((?:".*"\n?)+)', re.MULTILINE)
 Say = Callable[[str], str]
 """Translates one of the referee's English sentences into the reader's language."""
 _SPELLINGS: tuple[tuple[Callable[[str], str], Callable[[str], str]], ...] = (
@@ -30,16 +31,30 @@ _SPELLINGS: tuple[tuple[Callable[[str], str], Callable[[str], str]], ...] = (
 """How a text may be spelt in the catalogue, and how its translation then becomes that of the text."""
 
 
+class Translation(NamedTuple):
+    """A text in a form (empty: any), and its translations: one, or those for one and for several."""
+
+    form: str
+    text: str
+    said: tuple[str, ...]
+
+
+def translations_in(catalogue: Path) -> Iterator[Translation]:
+    """Read what is translated in a ``.po`` file as Babel writes it: an empty line between entries."""
+    for entry in catalogue.read_text(encoding="utf-8").split("\n\n"):
+        fields = {
+            name: json.loads(f'"{lines.strip()[1:-1]}"'.replace('"\n"', "")) for name, lines in _FIELD.findall(entry)
+        }
+        said = tuple(text for name, text in fields.items() if name.startswith("msgstr"))
+        if fields.get("msgid") and all(said):
+            yield Translation(fields.get("msgctxt", ""), fields["msgid"], said)
+
+
 class Sentences:
-    """Translates sentences into the language of these entries: form (empty: any), English text, translation."""
+    """Translates sentences into the language of these translations."""
 
-    def __init__(self, entries: Iterable[tuple[str, str, str]]) -> None:
-        self._said = {(form, text): said for form, text, said in entries}
-
-    @classmethod
-    def of(cls, catalogue: Path) -> Self:
-        """Read a compiled catalogue."""
-        return cls(map(tuple, json.loads(catalogue.read_text(encoding="utf-8"))))
+    def __init__(self, translations: Iterable[Translation]) -> None:
+        self._said = {(form, text): said[0] for form, text, said in translations}
 
     def __call__(self, text: str) -> str:
         """Translate a sentence or a word; one that is unknown stays in English."""
@@ -56,9 +71,9 @@ class Sentences:
         return None
 
 
-def sentences_path(language: str) -> Path:
-    """Return the path of a language's compiled sentences."""
-    return CATALOGUES / language / "LC_MESSAGES" / "rules.json"
+def catalogue_path(language: str, domain: str) -> Path:
+    """Return the path of a language's translations: those of ``rules``, or of the ``page``."""
+    return CATALOGUES / language / "LC_MESSAGES" / f"{domain}.po"
 
 
 _STACKED = re.compile(r"([a-z]+) (large|medium|small)")
@@ -76,7 +91,7 @@ def sentences(language: str) -> Say:
     """Return a function that says the referee's sentences in a language; a catalogue is only loaded if it is needed."""
     if language == "en":
         return lambda text: text.translated(_in_english) if isinstance(text, Phrase) else _in_english(text)
-    return Sentences.of(sentences_path(language))
+    return Sentences(translations_in(catalogue_path(language, "rules")))
 
 
 _SHELL_COMMAND = re.compile(r" \(`?\./run [^()]*\)")

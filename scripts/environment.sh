@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Sourced by run and check: finds a Python and makes sure that the project's environment is there and up to date.
-# Exit codes: 71 no usable Python, 72 Python without venv, 69 no network, 73 disk full or a file that cannot be used,
-# 70 any other failure of the installation, 130 stopped with Ctrl-C.
+# Exit codes: 70 the packages cannot be installed, 71 no usable Python, 72 Python without venv, 73 the folder or a file in
+# it cannot be written, 130 stopped with Ctrl-C.
 
 say_and_leave() {
   printf '%s: %s\n' "${0##*/}" "$2" >&2

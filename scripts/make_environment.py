@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import importlib.util
 import os
-import platform
 import shutil
 import signal
 import subprocess
@@ -19,62 +18,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-NO_NETWORK = 69
 FAILED = 70
 NO_VENV_MODULE = 72
 CANNOT_WRITE = 73
 
-_REASONS = (
-    (
-        ("No space left on device", "Disk quota exceeded"),
-        CANNOT_WRITE,
-        "the disk is full; free about 1 GB for {project} (and for temporary files) and run this again",
-    ),
-    (
-        ("Read-only file system",),
-        CANNOT_WRITE,
-        "the packages cannot be installed, because {project} is read-only, as it is for a service; "
-        "type ./run there once as the folder's owner",
-    ),
-    (
-        ("Permission denied: '{project}", "Operation not permitted: '{project}"),
-        CANNOT_WRITE,
-        "the packages cannot be installed, because you may not write in {project}; "
-        "type ./run there once as its owner (shown by: ls -ld {project})",
-    ),
-    (
-        ("certificate is not yet valid", "certificate has expired"),
-        NO_NETWORK,
-        "the package index's certificate is out of date by this machine's clock; check it with: date",
-    ),
-    (
-        ("DO NOT MATCH THE HASHES",),
-        FAILED,
-        "a package that was fetched does not match its hash in the lock; try again, and report it if it happens again",
-    ),
-    (
-        (
-            "Failed to establish a new connection",
-            "Temporary failure in name resolution",
-            "Name or service not known",
-            "Failed to resolve",
-            "Network is unreachable",
-            "Connection refused",
-            "Connection aborted",
-            "Connection reset",
-            "connection timed out",
-            "ConnectTimeoutError",
-            "ReadTimeoutError",
-            "Read timed out",
-            "ProxyError",
-            "SSLError",
-        ),
-        NO_NETWORK,
-        "the package index cannot be reached; connect this machine to the internet (or set pip's proxy) "
-        "and run this again",
-    ),
-)
-"""What pip and the file system say, the exit code, and what to tell about it; the first that fits counts."""
+_LAST_LINES = 8
 # Settings of the user's pip that would send packages elsewhere than into the environment.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV", "PYTHONPATH", "PYTHONHOME")
 
@@ -142,34 +90,16 @@ def check_modules() -> None:
         )
 
 
-def explain(said: str, project: Path) -> SetUpError | None:
-    """Turn a known failure, as pip or the file system says it, into one clear sentence and its exit code."""
-    for words, code, sentence in _REASONS:
-        if any(each.format(project=project) in said for each in words):
-            return SetUpError(code, sentence.format(project=project))
-    return None
-
-
-def explain_pip(said: str, project: Path) -> SetUpError:
-    """Turn the output of a pip that failed into one clear sentence and its exit code."""
-    if (known := explain(said, project)) is not None:
-        return known
-    errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
-    if any("No matching distribution" in line for line in errors):
-        return SetUpError(
-            FAILED,
-            f"a package is not available for Python {platform.python_version()} on {platform.machine()} "
-            f"({errors[-1]}); Python 3.11 to 3.13 on x86-64 and aarch64 are supported",
-        )
-    last = errors[-1] if errors else (said.strip().splitlines() or ["it said nothing"])[-1]
-    return SetUpError(FAILED, f"the installation failed: {last}")
-
-
-def explain_os_error(error: OSError, project: Path) -> SetUpError:
-    """Turn an error of the file system into one clear sentence and its exit code."""
-    file = error.filename or project
-    said = f"{os.strerror(error.errno or 0)}: '{file}'"
-    return explain(said, project) or SetUpError(CANNOT_WRITE, f"cannot use {file}: {error.strerror or error}")
+def failed(said: str) -> SetUpError:
+    """Tell that a step of the installation failed, with the last lines that it printed: those of errors, if any."""
+    lines = said.strip().splitlines()
+    errors = [line for line in lines if "error" in line.lower()]
+    last = "".join(f"\n  {line}" for line in (errors or lines)[-_LAST_LINES:])
+    return SetUpError(
+        FAILED,
+        "the packages cannot be installed; check the internet connection, the clock (date) and the disk (1 GB is "
+        f"needed), and run this again. The last that was said:{last or ' nothing'}",
+    )
 
 
 def run_quietly(command: Sequence[str], on_line: Callable[[str], None], env: Mapping[str, str]) -> tuple[int, str]:
@@ -195,19 +125,21 @@ def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
     # The real file, not a link such as python3: when a distribution upgrades Python, the environment's link then
     # dangles and the environment is rebuilt, instead of failing to find its packages.
     python = os.path.realpath(sys.executable)
+    # A folder that may not be written is told before anything starts.
+    new.mkdir()
     own = [str(new / "bin" / "python"), "-I", "-m"]
     # In two steps, because venv hides the output of a failing ensurepip.
     for command in ([python, "-I", "-m", "venv", "--without-pip", str(new)], [*own, "ensurepip", "--default-pip"]):
         code, said = run_quietly(command, lambda _line: None, env)
         if code:
-            raise explain_pip(said, project)
+            raise failed(said)
     pip = [*own, "pip", "--disable-pip-version-check", "--no-input"]
     options = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-warn-script-location", "--no-user"]
     code, said = run_quietly(
         [*pip, "install", *options, "--progress-bar", "off", "-r", str(lock)], progress.pip_line, env
     )
     if code:
-        raise explain_pip(said, project)
+        raise failed(said)
     add_project(new, project)
     move_scripts(new / "bin", new, venv)
     (new / "made-with.txt").write_text(
@@ -309,7 +241,10 @@ def make(venv: Path, lock: Path, stream: TextIO) -> None:
                 shutil.rmtree(old, ignore_errors=True)
             progress.end()
     except OSError as error:
-        raise explain_os_error(error, project) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        remedy = "" if is_missing else f"; type ./run in {project} once as its owner, with 1 GB free on its disk"
+        reason = f"cannot use {error.filename or project}: {error.strerror or error}{remedy}"
+        raise SetUpError(CANNOT_WRITE, reason) from error
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:

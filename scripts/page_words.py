@@ -1,4 +1,4 @@
-"""Collects the page's words and the referee's sentences, and compiles their translations, in referee/web/catalogues.
+"""Collects the page's words and the referee's sentences in referee/web/catalogues, for translation.
 
 Run: python scripts/page_words.py [--check]
 
@@ -9,8 +9,6 @@ what is missing or no longer used.
 
 import argparse
 import ast
-import io
-import json
 import re
 import sys
 from collections import Counter
@@ -21,7 +19,6 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +30,7 @@ from engine.support.looks import Look  # noqa: E402
 from engine.values import Strength  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES, Mood  # noqa: E402
 from referee.judge.verdict import VerdictKind  # noqa: E402
-from referee.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
+from referee.languages import LANGUAGES, catalogue_path  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
 _HALL = ROOT / "hall" / "web"
@@ -134,7 +131,7 @@ def _literals(nodes: Iterable[ast.expr]) -> Iterator[str]:
 
 def kept(language: str, domain: str) -> Catalog:
     """Give a language's translations from its file; none if there is no file yet."""
-    path = po_path(language, domain)
+    path = catalogue_path(language, domain)
     if not path.is_file():
         return Catalog(locale=language, project="Tabletop Referee", charset="utf-8")
     with path.open("rb") as file:
@@ -173,27 +170,6 @@ def stale(language: str, domain: str) -> list[str]:
     return [str(message.id) for message in kept(language, domain) if message.id and message.id not in words]
 
 
-def compiled(catalogue: Catalog, domain: str) -> bytes:
-    """Give the run-time file: for gettext, or a list of each template with its form and its translation."""
-    if domain == "page":
-        written = io.BytesIO()
-        write_mo(written, catalogue)
-        return written.getvalue()
-    translated = [message for message in catalogue if message.id and message.string]
-    entries = sorted([message.context or "", message.id, message.string] for message in translated)
-    return (json.dumps(entries, ensure_ascii=False, separators=(",", ":"), indent=0) + "\n").encode()
-
-
-def po_path(language: str, domain: str) -> Path:
-    """Path of a language's translations."""
-    return CATALOGUES / language / "LC_MESSAGES" / f"{domain}.po"
-
-
-def compiled_path(language: str, domain: str) -> Path:
-    """Path of the run-time file."""
-    return sentences_path(language) if domain == "rules" else po_path(language, domain).with_suffix(".mo")
-
-
 def _strings(string: object) -> tuple[str, ...]:
     return tuple(string) if isinstance(string, (tuple, list)) else (str(string or ""),)
 
@@ -213,12 +189,11 @@ def main() -> int:
     lacking = 0
     for language, domain in [(language, domain) for language in LANGUAGES if language != "en" for domain in _HEADERS]:
         if not arguments.check:
-            path = po_path(language, domain)
+            path = catalogue_path(language, domain)
             path.parent.mkdir(parents=True, exist_ok=True)
             catalogue = updated(language, domain)
             with path.open("wb") as file:
                 write_po(file, catalogue, width=120, sort_output=True, include_lineno=False)
-            compiled_path(language, domain).write_bytes(compiled(catalogue, domain))
         for words in missing(language, domain):
             lacking += 1
             print(f"{language}: no translation of {words!r}")

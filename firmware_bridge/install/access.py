@@ -210,12 +210,13 @@ def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, p
 
 
 def _reaches_prompt(port: Port, environment: InstallEnvironment, until_s: float) -> bool:
-    heard = b""
+    heard, readable = b"", select.poll()
+    readable.register(port, select.POLLIN)
     while environment.clock() < until_s:
         port.write(_INTERRUPT)
         interrupted_s = environment.clock()
         while environment.clock() < interrupted_s + _INTERRUPT_EVERY_S:
-            select.select([port], [], [], _INTERRUPT_EVERY_S)
+            readable.poll(1000 * _INTERRUPT_EVERY_S)
             heard = (heard + port.read())[-1024:]
             if _PROMPT in heard:
                 return True

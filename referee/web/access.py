@@ -1,7 +1,7 @@
 """Access to the page: codes that pair a device, sessions with a role, and fair shares of what it has little of.
 
-A session is a signed cookie, or the same token in an ``Authorization: Bearer`` header for programs. Connections,
-streams and turns at reading the journal are shared.
+A session is a signed cookie, or the same token in an ``Authorization: Bearer`` header for programs. Streams and turns
+at reading the journal are shared.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import stat
 import string
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from itsdangerous import BadSignature, URLSafeSerializer
 from starlette.datastructures import Headers
@@ -40,7 +39,6 @@ MOST_VIEWERS = 256
 """Streams open at once; the load of more is not measured."""
 VIEWERS_OF_DEVICE = 16
 """Streams of one device; a browser opens six connections, and one device may have several browsers."""
-_Holder = TypeVar("_Holder", bound=Hashable)
 _NETWORK_BITS = 64
 """An IPv6 host chooses the rest of its address itself, as often as it likes."""
 
@@ -56,44 +54,6 @@ def address_group(host: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(ipaddress.ip_network((int(address), _NETWORK_BITS), strict=False))
-
-
-class Places(Generic[_Holder]):
-    """A number of places, held in groups. Whoever comes when all are taken displaces somebody; nobody is refused.
-
-    The displaced one is the oldest of the same group if that has its share, else the oldest of the largest group. So a
-    group that holds few places keeps them, however many others come.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._groups: dict[str, dict[_Holder, None]] = {}
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def take(self, holder: _Holder, group: str, share: int) -> _Holder | None:
-        """Give a place to a holder that has none; returns the holder that has lost its place for it."""
-        held = self._groups.get(group, {})
-        displaced, of = None, group
-        if len(held) >= share or self._count >= self._most:
-            if len(held) < share:
-                of = max(self._groups, key=lambda each: len(self._groups[each]))
-            displaced = next(iter(self._groups[of]))
-            self.leave(displaced, of)
-        self._groups.setdefault(group, {})[holder] = None
-        self._count += 1
-        return displaced
-
-    def leave(self, holder: _Holder, group: str) -> None:
-        """Give a place back; nothing happens if the holder has lost it already."""
-        held = self._groups.get(group, {})
-        if holder in held:
-            del held[holder]
-            self._count -= 1
-        if not held:
-            self._groups.pop(group, None)
 
 
 class Turns:

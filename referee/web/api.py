@@ -45,9 +45,10 @@ from referee.web.entering import (
     turns_document,
 )
 from referee.web.fragments import PartsSent, TableParts
-from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
+from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of
+from referee.web.openapi import Endpoint, openapi
 from referee.web.shown_table import Rendered, ShownTable, TableDocuments
 
 

@@ -2,31 +2,17 @@
 
 A session cookie alone proves little, since browsers send it by themselves. So each request that changes something also
 needs the session's CSRF token. Requests caused by another site's page are refused, and so are requests that use another
-host name (DNS rebinding). The routes of the API declare their input and output, for its OpenAPI description.
-
-Connections are bounded, so that somebody without a code can take neither files nor places from others. A connection
-counts for its address until a request on it proves a paired device. One too many displaces the oldest of the address or
-device that holds the most. A connection that does not send a whole request in time is closed. Neither gets an answer.
+host name (DNS rebinding).
 """
 
 import asyncio
-import re
-import resource
-import socket
-import ssl
-from asyncio import BaseTransport, TimerHandle, Transport
-from asyncio.sslproto import SSLProtocol
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Self, cast
+from typing import Any
 from urllib.parse import parse_qs
 
-import uvicorn
-from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import models_json_schema
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import Headers, MutableHeaders, UploadFile
@@ -35,244 +21,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.server import ServerState
 
 from common.phrases import Phrase
 from referee.web.access import (
-    EVENT_STREAM,
     NOBODY,
     Access,
     AccessPolicy,
     PageSession,
-    Places,
-    RateLimit,
-    RateLimiter,
     Role,
-    address_group,
 )
-from referee.web.devices import MOST_DEVICES
-from referee.web.documents import RefusalDocument
-
-RESERVED_FILES = 224
-"""Files left to the referee: about 20 for camera, journal and sockets, 3 for each of 40 threads that read a journal."""
-ACCEPTED_AT_ONCE = 16
-"""Connections accepted before the page's thread does anything else.
-
-Each takes about three rounds to be counted and heard, so one with a good request is never displaced before it is read.
-"""
-_UNCOUNTED = 4 * ACCEPTED_AT_ONCE
-_COMING = RateLimit(64, 4)
-"""New connections of an address without a paired device: a page's, a few times; then what a person needs."""
-_CLOSED_AT_ONCE = 64
-"""Unwelcome connections closed before the page's thread does anything else; a millisecond's work."""
-_KEEP_ALIVE_S = 5
-"""How long, in seconds, an idle connection stays open for the page's next request."""
-_UNHEARD_MS = 60_000
-"""The time after which a connection ends whose other side confirms nothing: a phone that has left the network, perhaps.
-
-Live updates send something every 15 s. By Linux's own limit, one keeps its place for 15 minutes.
-"""
-
-
-@dataclass(frozen=True)
-class ConnectionLimits:
-    """How many connections may be open: without a paired device, of players and onlookers, and of owners.
-
-    ``of_address`` and ``of_device`` are shares of the first and of the others. A request's head has to come within
-    ``head_s``; if it is not the owner's, it has to be answered, and the answer read, within ``whole_s``.
-    """
-
-    strangers: int = 128
-    others: int = 304
-    owners: int = 304
-    of_address: int = 64
-    of_device: int = 32
-    head_s: float = 10.0
-    whole_s: float = 60.0
-
-    @classmethod
-    def within(cls, files: int) -> Self:
-        """Return the limits for a process that may open so many files."""
-        whole = cls()
-        if files == resource.RLIM_INFINITY:
-            return whole
-        free = files - min(RESERVED_FILES, files // 2) - _UNCOUNTED
-        part = min(1.0, max(0, free) / (whole.strangers + whole.others + whole.owners))
-
-        def reduced(most: int) -> int:
-            return max(1, int(part * most))
-
-        return cls(reduced(whole.strangers), reduced(whole.others), reduced(whole.owners))
-
-
-class Door(socket.socket):
-    """A listening socket that closes what comes too often from one address, before it costs more than that.
-
-    An address is ``trusted`` for as long as it is one of the last from which a paired device asked.
-    """
-
-    def __init__(self, listening: socket.socket, clock: Callable[[], float]) -> None:
-        super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
-        # What it accepts inherits this.
-        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNHEARD_MS)
-        self._coming = RateLimiter(_COMING, clock)
-        self._trusted: OrderedDict[str, None] = OrderedDict()
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """Accept the next welcome connection; raises OSError, also if many others wait before it."""
-        for _ in range(_CLOSED_AT_ONCE):
-            connection, address = super().accept()
-            if address[0] in self._trusted or self._coming.take(address[0]):
-                return connection, address
-            connection.close()
-        raise BlockingIOError
-
-    def trust(self, host: str) -> None:
-        """Note that a paired device asked from an address."""
-        self._trusted[host] = None
-        self._trusted.move_to_end(host)
-        if len(self._trusted) > MOST_DEVICES:
-            self._trusted.popitem(last=False)
-
-
-class PageConfig(uvicorn.Config):
-    """The server's settings, and the places of its connections."""
-
-    def __init__(self, app: ASGIApp, door: Door, limits: ConnectionLimits, grace_s: int) -> None:
-        super().__init__(
-            app,
-            http=BoundedConnection,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            proxy_headers=False,
-            backlog=ACCEPTED_AT_ONCE,
-            timeout_keep_alive=_KEEP_ALIVE_S,
-            timeout_graceful_shutdown=grace_s,
-        )
-        self.doors = [door]
-        self.limits = limits
-        self.places = {
-            Role.NOBODY: Places[BoundedConnection](limits.strangers),
-            Role.PLAY: Places[BoundedConnection](limits.others),
-            Role.OWN: Places[BoundedConnection](limits.owners),
-        }
-
-
-class BoundedConnection(H11Protocol):
-    """A connection that has a place for as long as it keeps its times. Requests find it in their ASGI state."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, {**app_state, "connection": self}, _loop)
-        self._bounds = cast("PageConfig", config)
-        self._address = ""
-        self._held: tuple[Places[BoundedConnection], str] | None = None
-        self._timer: TimerHandle | None = None
-        self._timed: object = None
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Take a place, and wait for a request."""
-        super().connection_made(transport)
-        self.hold()
-        self._limit(self._bounds.limits.head_s)
-
-    def hold(self) -> None:
-        """Take a place as a stranger's connection."""
-        client = self.transport.get_extra_info("peername")
-        self._address = address_group(client[0] if client else "")
-        self._take_place(Role.NOBODY, self._address, self._bounds.limits.of_address)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
-        self.unlimit()
-        self.leave()
-        super().connection_lost(exc)
-
-    def handle_events(self) -> None:
-        """Handle what was received; a request that has begun limits the time until its answer is read."""
-        super().handle_events()
-        if self.cycle is not self._timed:
-            self._timed = self.cycle
-            self._limit(self._bounds.limits.whole_s)
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        self._limit(self._bounds.limits.head_s)
-        super().on_response_complete()
-
-    def belongs_to(self, session: PageSession) -> None:
-        """Note whose request came last: the connection now counts for that device. The owner's have any time."""
-        limits = self._bounds.limits
-        if session.is_paired and self.client:
-            for door in self._bounds.doors:
-                door.trust(self.client[0])
-        if not session.is_paired:
-            self._take_place(Role.NOBODY, self._address, limits.of_address)
-        elif session.role < Role.OWN:
-            self._take_place(Role.PLAY, session.id, limits.of_device)
-        else:
-            self._take_place(Role.OWN, session.id, limits.owners if session.is_everybody else limits.of_device)
-            self.unlimit()
-
-    def unlimit(self) -> None:
-        """Let the request take any time."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _limit(self, time_s: float) -> None:
-        self.unlimit()
-        self._timer = self.loop.call_later(time_s, self.transport.abort)
-
-    def _take_place(self, kind: Role, group: str, share: int) -> None:
-        places = self._bounds.places[kind]
-        if self._held == (places, group) or self.transport.is_closing():
-            return
-        self.leave()
-        displaced = places.take(self, group, share)
-        self._held = (places, group)
-        if displaced is not None:
-            displaced._held = None
-            displaced.transport.abort()
-
-    def leave(self) -> None:
-        """Give the place back."""
-        if self._held is not None:
-            places, group = self._held
-            places.leave(self, group)
-            self._held = None
-
-
-class EncryptedConnection(SSLProtocol):
-    """A connection by TLS, which has a place from its beginning: a handshake that never ends takes none from others."""
-
-    def __init__(self, connection: BoundedConnection, context: ssl.SSLContext, head_s: float) -> None:
-        loop = asyncio.get_running_loop()
-        # Nobody waits for the handshake, and its time limit may be a fraction, which the types don't know.
-        limit: Any = head_s
-        nobody: Any = None
-        super().__init__(loop, connection, context, nobody, server_side=True, ssl_handshake_timeout=limit)
-        self._connection = connection
-
-    def connection_made(self, transport: BaseTransport) -> None:
-        """Take a place, and shake hands."""
-        self._connection.transport = cast("Transport", transport)
-        self._connection.hold()
-        super().connection_made(transport)
-
-    def connection_lost(self, exc: BaseException | None) -> None:
-        """Give the place back, also if no handshake was completed."""
-        super().connection_lost(exc)
-        self._connection.leave()
+from referee.web.connections import Connection
 
 
 @dataclass(frozen=True)
@@ -335,7 +93,7 @@ class Guarded(Route):
     """A route that requires a role, or a device that ``films``. An unsafe method also needs a CSRF token, except on a
     ``by_code`` route.
 
-    What players and onlookers read is limited by device, except the time that a route that ``streams`` takes.
+    What players and onlookers read is limited by device; a route that ``streams`` needs no turn.
     """
 
     def __init__(
@@ -373,9 +131,6 @@ class Guarded(Route):
             return
         access.count_read(session)
         if self.streams:
-            connection: BoundedConnection | None = scope["state"].get("connection")
-            if connection is not None:
-                connection.unlimit()
             await super().handle(scope, receive, send)
             return
         async with access.reading.turn(session.id):
@@ -465,7 +220,7 @@ class Guard:
             await send(message)
 
         session = self._access.session_of(headers)
-        connection: BoundedConnection | None = scope["state"].get("connection")
+        connection: Connection | None = scope["state"].get("connection")
         if connection is not None:
             connection.belongs_to(session)
         if not session.is_paired and not self._access.hears_stranger((scope.get("client") or ("",))[0]):
@@ -560,107 +315,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return again
-
-
-_SCHEMAS = "#/components/schemas/{model}"
-_PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A route of the API.
-
-    ``gives`` is the response's model, or its media type if it isn't JSON. ``query`` describes optional integer
-    parameters, ``texts`` optional text parameters. ``takes`` validates the body of a POST. ``by_code`` marks a route
-    that needs a pairing code instead of a session. ``whom`` says who may use a route if that depends on the body.
-    """
-
-    path: str
-    answer: Callable[..., Any]
-    role: Role
-    summary: str
-    gives: type[BaseModel] | str
-    query: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    takes: TypeAdapter[Any] | None = None
-    by_code: bool = False
-    whom: str = ""
-
-    @property
-    def method(self) -> str:
-        """POST if the endpoint takes a body, else GET."""
-        return "GET" if self.takes is None else "POST"
-
-    @property
-    def route(self) -> Guarded:
-        """The Starlette route."""
-        return Guarded(
-            self.path,
-            self.answer,
-            self.role,
-            methods=[self.method],
-            by_code=self.by_code,
-            streams=self.gives == EVENT_STREAM,
-        )
-
-
-def openapi(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """Describe endpoints as an OpenAPI 3.1 document."""
-    listed = list(endpoints)
-    models = {each.gives: None for each in listed if isinstance(each.gives, type)} | {RefusalDocument: None}
-    _, definitions = models_json_schema([(model, "serialization") for model in models], ref_template=_SCHEMAS)
-    schemas: dict[str, Any] = dict(definitions.get("$defs", {}))
-    paths: dict[str, Any] = {}
-    for each in listed:
-        if each.takes is not None:
-            schemas |= each.takes.json_schema(ref_template=_SCHEMAS).get("$defs", {})
-        path = _PATH_PART.sub(r"{\1}", each.path)
-        paths.setdefault(path, {})[each.method.lower()] = _operation(each)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Tabletop Referee", "version": "1", "description": "The table, live, and commands to it."},
-        "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-        "security": [{"token": []}],
-    }
-
-
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "number" else "string"}}
-        for name, kind in re.findall(r"\{(\w+)(?::(\w+))?\}", endpoint.path)
-    ]
-    parameters += [
-        {"name": name, "in": "query", "description": said, "schema": schema}
-        for named, schema in ((endpoint.query, {"type": "integer", "minimum": 0}), (endpoint.texts, {"type": "string"}))
-        for name, said in named.items()
-    ]
-    whom = f"For devices paired to {endpoint.role.name.lower()}." if endpoint.role else "For everybody."
-    operation: dict[str, Any] = {
-        "summary": endpoint.summary,
-        "description": endpoint.whom or whom,
-        "parameters": parameters,
-        "responses": {
-            "200": {"description": "Done.", "content": _content(endpoint.gives)},
-            "default": {"description": "Refused, and why.", "content": _content(RefusalDocument)},
-        },
-    }
-    if endpoint.takes is not None:
-        schema = endpoint.takes.json_schema(ref_template=_SCHEMAS)
-        schema.pop("$defs", None)
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        if endpoint.by_code:
-            operation["security"] = []
-        else:
-            said = "The session's token, for a browser with a cookie; a bearer needs none."
-            parameters.append({"name": CSRF_HEADER, "in": "header", "description": said, "schema": {"type": "string"}})
-    return operation
-
-
-def _content(gives: type[BaseModel] | str) -> dict[str, Any]:
-    if isinstance(gives, str):
-        return {gives: {"schema": {"type": "string"}}}
-    return {"application/json": {"schema": {"$ref": _SCHEMAS.format(model=gives.__name__)}}}

@@ -1,9 +1,9 @@
 """The page's languages: choosing one for a request, and loading its templates and its own words."""
 
-import gettext
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from gettext import NullTranslations
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from common.moments import local_time
 from common.shown_text import shown
 from referee.commands.values import Role
-from referee.languages import CATALOGUES, LANGUAGES, Say, sentences
+from referee.languages import LANGUAGES, Say, Translation, catalogue_path, sentences, translations_in
 from referee.settings.settings import PageOptions
 from referee.web.files import KeptAddresses, page_files
 
@@ -41,10 +41,26 @@ def language_of(request: Request) -> str:
     return next((code for code in codes if code in LANGUAGES), "en")
 
 
+class _PageWords(NullTranslations):
+    """The page's texts in a language that, like English, has one form for one and another for any other number."""
+
+    def __init__(self, translated: Iterable[Translation]) -> None:
+        super().__init__()
+        self._said = {text: said for _, text, said in translated}
+
+    def gettext(self, message: str) -> str:
+        """Translate a text."""
+        return self._said.get(message, (message,))[0]
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """Translate the form of a text that fits a number."""
+        return self._said.get(msgid1, (msgid1, msgid2))[n != 1]
+
+
 @cache
-def translations(language: str) -> gettext.NullTranslations:
-    """Return a language's catalogue of page texts. For English, the message ids are the texts."""
-    return gettext.translation("page", CATALOGUES, [language], fallback=language == "en")
+def translations(language: str) -> NullTranslations:
+    """Return a language's page texts. For English, the message ids are the texts."""
+    return NullTranslations() if language == "en" else _PageWords(translations_in(catalogue_path(language, "page")))
 
 
 def say_name(name: str, say: Say) -> str:

@@ -6,7 +6,6 @@ import io
 import ipaddress
 import logging
 import os
-import resource
 import secrets
 import socket
 import ssl
@@ -16,8 +15,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import uvicorn
 from rich.console import Console
@@ -48,21 +49,12 @@ from referee.web.access import (
 )
 from referee.web.api import Api, PageServices
 from referee.web.camera import UPLOADS, CameraPage
+from referee.web.connections import Connection, Connections, EncryptedConnection, raise_file_limit
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.files import page_files
 from referee.web.game_pages import GamePages
-from referee.web.guard import (
-    NO_UPLOADS,
-    BoundedConnection,
-    ConnectionLimits,
-    Door,
-    EncryptedConnection,
-    Guard,
-    PageConfig,
-    Upload,
-    add_security_headers,
-)
+from referee.web.guard import NO_UPLOADS, Guard, Upload, add_security_headers
 from referee.web.languages import Site, language_of
 from referee.web.new_game import NewGamePage
 from referee.web.views import OwnerPages, split_code
@@ -77,6 +69,18 @@ _COMPRESSED_BYTES = 1000
 """Shorter answers fit into one packet as they are."""
 _GRACE_S = 2
 """How long, in seconds, open requests may take when the page stops."""
+_KEEP_ALIVE_S = 5
+"""How long, in seconds, an idle connection stays open for the page's next request."""
+_UNHEARD_MS = 60_000
+"""The time after which a connection ends whose other side confirms nothing: a phone that has left the network, perhaps.
+
+Live updates send something every 15 s. By Linux's own limit, one keeps its place for 15 minutes.
+"""
+_ACCEPTED_AT_ONCE = 16
+"""Connections accepted before the page's thread does anything else.
+
+Each takes about three rounds to be counted and heard, so one with a good request is never closed before it is read.
+"""
 _WAITING = 4096
 """Connections that the system keeps until they are accepted, so that an owner's need not try again after a crowd's."""
 _RENEWED_TICKS = 864_000
@@ -214,8 +218,10 @@ class _Encrypted:
     ``load`` returns the last two anew; ``tell`` is told of a new fingerprint, ``say`` why it can't be loaded.
     """
 
-    def __init__(self, door: Door, load: Callable[[], tuple[ssl.SSLContext, str]], say: Callable[[str], None]) -> None:
-        self.door, self._load, self._say = door, load, say
+    def __init__(
+        self, listening: socket.socket, load: Callable[[], tuple[ssl.SSLContext, str]], say: Callable[[str], None]
+    ) -> None:
+        self.listening, self._load, self._say = listening, load, say
         self.context, self.fingerprint = load()
         self.tell: Callable[[str], None] = lambda _: None
         self._ahead_s = _clock_is_ahead_s()
@@ -239,17 +245,29 @@ class _Encrypted:
 
 
 class _Server(uvicorn.Server):
-    """Serves the page, also encrypted if that was opened; both share one event loop and one set of places.
+    """Serves the page, also encrypted if that was opened; both share one event loop and one count of connections.
 
     Many may wait to be accepted, and a failed accept is one logged error, not a traceback.
     """
 
-    def __init__(self, config: PageConfig, encrypted: _Encrypted | None) -> None:
-        super().__init__(config)
-        self._page = config
+    def __init__(self, app: Starlette, connections: Connections, encrypted: _Encrypted | None) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=cast("type[Connection]", partial(Connection, connections)),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                server_header=False,
+                proxy_headers=False,
+                backlog=_ACCEPTED_AT_ONCE,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                timeout_graceful_shutdown=_GRACE_S,
+            )
+        )
+        self._connections = connections
         self._encrypted = encrypted
-        if encrypted is not None:
-            config.doors.append(encrypted.door)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve."""
@@ -257,12 +275,15 @@ class _Server(uvicorn.Server):
         loop, listening = asyncio.get_running_loop(), list(sockets or ())
         loop.set_exception_handler(lambda _, context: _LOG.error(context["message"], exc_info=context.get("exception")))
         if self._encrypted is not None:
-            door, backlog = self._encrypted.door, self._page.backlog
-            self.servers.append(await loop.create_server(self._shake_hands, sock=door, backlog=backlog))
-            listening.append(door)
+            listening.append(self._encrypted.listening)
+            self.servers.append(
+                await loop.create_server(self._shake_hands, sock=listening[-1], backlog=_ACCEPTED_AT_ONCE)
+            )
         for each in listening:
             # asyncio uses one number for how many wait and for how many are accepted at once.
             each.listen(_WAITING)
+            # What it accepts inherits this.
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNHEARD_MS)
 
     async def on_tick(self, counter: int) -> bool:
         """Do what is due ten times a second; ``counter`` begins again each day."""
@@ -272,8 +293,10 @@ class _Server(uvicorn.Server):
 
     def _shake_hands(self) -> EncryptedConnection:
         assert self._encrypted is not None
-        connection = BoundedConnection(self._page, self.server_state, self.lifespan.state)
-        return EncryptedConnection(connection, self._encrypted.context, self._page.limits.head_s)
+        connection = Connection(
+            self._connections, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return EncryptedConnection(connection, self._encrypted.context)
 
 
 @dataclass(frozen=True)
@@ -404,7 +427,7 @@ def open_page(
     port: TablePort,
     options: PageOptions,
     say: Callable[[str], None],
-    limits: ConnectionLimits | None = None,
+    connections: Connections | None = None,
     entrance: Entrance | None = None,
 ) -> Iterator[OpenPage]:
     """Serve a page inside the context, at an ``entrance`` if there is one. The page's thread reports errors to ``say``.
@@ -418,7 +441,7 @@ def open_page(
         say,
         key=key,
         close=port.snapshots.close,
-        limits=limits,
+        connections=connections,
         entrance=entrance,
         films=port.phone is not None,
     ) as page:
@@ -434,19 +457,18 @@ def open_site(
     key: Path | None,
     close: Callable[[], None] = lambda: None,
     roles: Collection[Role] = (Role.LOOK, Role.PLAY, Role.OWN),
-    limits: ConnectionLimits | None = None,
+    connections: Connections | None = None,
     entrance: Entrance | None = None,
     films: bool = False,
 ) -> Iterator[OpenPage]:
     """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
 
     ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
-    roles that have a pairing code; with ``films``, the camera has one too. ``limits`` are by default what the process's
-    limit of open files leaves.
+    roles that have a pairing code; with ``films``, the camera has one too.
     """
     with ExitStack() as stack:
         at = entrance or stack.enter_context(open_entrance(options, roles))
-        door = stack.enter_context(Door(at.listening.dup(), time.monotonic))
+        listening = stack.enter_context(at.listening.dup())
         camera_code = at.camera_code if films else ""
         policy = AccessPolicy(host_names_of(socket.gethostname()), at.codes, options.owner, camera_code)
         try:
@@ -457,11 +479,11 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
-        host, number = _visible_host(door), door.getsockname()[1]
+        host, number = _visible_host(listening), listening.getsockname()[1]
         encrypted = _encrypted(at, host, key, say, stack)
         opened = OpenPage(_address("http", host, number), at.codes, camera_code=camera_code)
         if encrypted is not None:
-            safe = _address("https", host, encrypted.door.getsockname()[1])
+            safe = _address("https", host, encrypted.listening.getsockname()[1])
             opened = replace(opened, encrypted=safe, fingerprint=encrypted.fingerprint)
 
             def tell(fingerprint: str) -> None:
@@ -470,8 +492,8 @@ def open_site(
 
             encrypted.tell = tell
         app.state.opened = opened
-        limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-        with _serve(app, door, encrypted, close, say, limits):
+        raise_file_limit()
+        with _serve(_Server(app, connections or Connections(), encrypted), listening, close, say):
             yield opened
         devices.save_seen_times()
 
@@ -505,9 +527,8 @@ def _encrypted(
         context.load_cert_chain(used.file, used.key)
         return context, used.fingerprint
 
-    door = stack.enter_context(Door(at.encrypted.dup(), time.monotonic))
     try:
-        return _Encrypted(door, load, say)
+        return _Encrypted(stack.enter_context(at.encrypted.dup()), load, say)
     except (OSError, ValueError) as error:
         raise PageError(
             "the page's certificate can't be used: {error}; look at certificate under [page], or delete {file}",
@@ -552,21 +573,15 @@ def _address(scheme: str, host: str, number: int) -> str:
 
 @contextmanager
 def _serve(
-    app: Starlette,
-    door: Door,
-    encrypted: _Encrypted | None,
-    close: Callable[[], None],
-    say: Callable[[str], None],
-    limits: ConnectionLimits,
+    server: _Server, listening: socket.socket, close: Callable[[], None], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """Serve an application in its own thread."""
-    server = _Server(PageConfig(app, door, limits, _GRACE_S), encrypted)
+    """Serve in a thread of its own."""
     forwarder = _ErrorForwarder(say, time.monotonic)
     _LOG.addHandler(forwarder)
     _LOG.propagate = False
     # A malformed form is refused with a sentence; its parser's own words are for nobody at this terminal.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
-    thread = threading.Thread(target=server.run, args=([door],), name="page", daemon=True)
+    thread = threading.Thread(target=server.run, args=([listening],), name="page", daemon=True)
     thread.start()
     try:
         yield

@@ -72,12 +72,12 @@ class CameraProcess:
         """Wait for a reply; ``None`` when the process ended or is silent too long."""
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
+        readable = select.poll()
+        readable.register(source, select.POLLIN)
         deadline_s = time.monotonic() + timeout_s
         while b"\n" not in self._received:
             left_s = max(deadline_s - time.monotonic(), 0.0)
-            ready, _, _ = select.select(
-                [source], [], [], left_s if self._most_bytes is None else min(left_s, _WEIGHED_S)
-            )
+            ready = readable.poll(1000 * (left_s if self._most_bytes is None else min(left_s, _WEIGHED_S)))
             self.is_too_large = self._most_bytes is not None and self._resident_bytes() > self._most_bytes
             if self.is_too_large or not (ready or left_s) or (ready and not (more := os.read(source, _MEBIBYTE))):
                 self._process.kill()

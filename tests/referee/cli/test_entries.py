@@ -1,5 +1,6 @@
-"""``table turn``, ``roll``, ``announce`` and ``hint`` without a running referee; with one: tests/system/bad_input."""
+"""What is typed reaches a running referee, and without one is carried out on the journal; hints, and new games."""
 
+import shlex
 import socket
 import threading
 from contextlib import ExitStack
@@ -13,11 +14,23 @@ import pytest
 from engine.records import read, replay
 from engine.registry import load
 from referee.commands.command_socket import CommandSocket, ask, socket_path
-from referee.commands.values import CommandQueue, Reply
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    Command,
+    CommandQueue,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    PauseClock,
+    Reply,
+    RestoreSensor,
+    TakeBack,
+)
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
-from tests.commands import Run, runner_in
+from tests.commands import COMMANDS, Run, runner_in
 from tests.engine import toy_harvest
 from tests.guard import GUARD_S
 
@@ -39,6 +52,58 @@ def harvest(monkeypatch: pytest.MonkeyPatch) -> None:
 def kinds() -> list[str]:
     with read_journal(Path("game.sqlite")) as journal:
         return [event.kind for _, event in journal.events()]
+
+
+TYPED: list[tuple[str, Command]] = [
+    ("turn a1-a2 b1-b2 --player White --by Ann", EnterTurn("a1-a2 b1-b2", "Ann", "white")),
+    ("roll 4 1 --by Ann", EnterRoll("4 1", "Ann")),
+    ("announce draw --player Black --by Ann", Announce("draw", "Ann", "black")),
+    ("announce resign --yes --by Ann", Announce("resign", "Ann")),
+    (
+        "correct A1=empty a2 'black piece' --to-move White --why hidden --by Ann",
+        Correct("Ann", {"a1": "empty", "a2": "black piece"}, to_move="white", why="hidden"),
+    ),
+    ("correct --position 'a b' --by Ann", Correct("Ann", position="a b")),
+    ("take-back --by Ann", TakeBack("Ann")),
+    ("clock stop --by Ann", PauseClock("Ann")),
+    ("clock go --by Ann", PauseClock("Ann", resume=True)),
+    ("hint --by Ann", AskHint("Ann")),
+    ("sensors put-back A1 --by Ann", RestoreSensor("a1", "Ann")),
+]
+
+
+def test_every_command_of_the_table_is_typed() -> None:
+    of_the_table = {path.split()[1] for path in COMMANDS if path.startswith("table ")}
+    assert of_the_table <= {words.split()[0] for words, _ in TYPED}
+
+
+@pytest.mark.parametrize(("words", "command"), TYPED)
+def test_what_is_typed_reaches_the_running_referee_and_its_reply_comes_back(
+    words: str, command: Command, run: Run, tmp_path: Path
+) -> None:
+    run("new", "diaballik")
+    path, told = tmp_path / "game.sqlite", list[Command]()
+    replies = [Reply("Done."), Reply("That can't be done.", refused=True)]
+
+    def work(commands: CommandQueue) -> None:
+        while replies:
+            commands.wait(GUARD_S)
+            for submitted in commands.take():
+                told.append(submitted.command)
+                submitted.respond(replies.pop(0))
+
+    with (
+        Journal.open(path, wall_clock=lambda: datetime.now(UTC)),
+        CommandQueue(lambda: 0.0) as commands,
+        CommandSocket(path, commands),
+    ):
+        working = threading.Thread(target=work, args=(commands,))
+        working.start()
+        done, refused = (run(*shlex.split(words)) for _ in range(2))
+        working.join()
+    assert told == [command] * 2
+    assert (done.exit_code, done.stdout.split()[0]) == (0, "Done.")
+    assert (refused.exit_code, refused.stdout, refused.stderr) == (4, "", "referee: error: That can't be done.\n")
 
 
 def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> None:
@@ -93,50 +158,6 @@ def test_a_resignation_must_be_confirmed(run: Run, monkeypatch: pytest.MonkeyPat
     assert "Are you sure" not in sure.output
     assert "Gold resigns. Teal wins" in sure.output
     assert run("take-back").exit_code == 0
-
-
-def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(run: Run) -> None:
-    run("new", "deblockle")
-    assert run("announce", "draw", "--player", "gold").output.startswith("Gold offers a draw.")
-    again = run("announce", "all:draw", "--player", "gold")
-    assert (again.exit_code != 0, "Teal accepts or refuses" in again.output) == (True, True)
-    assert "end" not in kinds()
-    offered = "Gold offers a draw. Somebody else accepts or refuses."
-    assert offered in run("status").output
-    assert "Draw agreed" in run("announce", "draw", "--player", "teal").output
-    assert kinds()[-1] == "end"
-    assert offered not in run("status").output
-
-
-def test_an_illegal_turn_is_refused_with_the_reason(run: Run) -> None:
-    run("new", "deblockle")
-    turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
-    assert run("turn", turn).exit_code == 0
-    before = kinds()
-    for arguments, words in (
-        (("turn", turn), "No block stands on c1"),
-        (("turn", "c9"), "cannot read 'c9' at column 1 of 'c9'"),
-        (("roll", "3"), "Deblockle has no dice"),
-        (("announce", "repetition"), "teal:repetition can't be announced now"),
-        (("announce", "dance"), "'dance' can't be announced now; what can be: draw, resign"),
-        (("announce", "resign", "--player", "red"), "no player 'red'"),
-    ):
-        done = run(*arguments)
-        assert done.exit_code == 4
-        assert done.stderr.startswith("referee: error: ")
-        assert words in done.stderr
-    assert kinds() == before
-
-
-def test_a_turn_and_a_roll_can_be_typed_as_several_words(run: Run) -> None:
-    assert run("new", "diaballik").exit_code == 0
-    assert run("turn", "a1-a2", "b1-b2").stdout == f"Black moves a1 to a2 and moves b1 to b2. {NEXT}\n"
-    assert run("turn", "a7", "to", "a6").stdout == f"White moves a7 to a6. {NEXT}\n"
-    assert run("turn", "c1", "to").stderr == (
-        "referee: error: 'c1 to' ends too early; expected a square, as in a1-a2 or d1*e1.\n"
-    )
-    assert run("new", "blockade", "--yes").exit_code == 0
-    assert run("roll", "4", "1").stdout == f"4,1 was rolled. {NEXT}\n"
 
 
 def test_a_hint_is_given_for_any_position(run: Run) -> None:

@@ -1,6 +1,5 @@
 """The terminal in German: every sentence of a whole game, and which language is chosen."""
 
-import json
 import re
 from collections.abc import Iterator
 from io import StringIO
@@ -15,8 +14,9 @@ from referee import languages
 from referee.cli.context import CommandContext, output
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
-from referee.languages import sentences, sentences_path, system_language
+from referee.languages import sentences, system_language
 from tests.commands import runner_in
+from tests.referee.web.german import ENTRIES
 
 ENGLISH = re.compile(r"\b(the|is|are|not|and|with|goes|your|to play|says)\b")
 """Words that stand in nearly every English sentence, and in no German one."""
@@ -42,7 +42,7 @@ zz
 undo
 quit
 """
-GERMAN = {text for _, text, _ in json.loads(sentences_path("de").read_text(encoding="utf-8"))}
+GERMAN = {text for _, text, _ in ENTRIES}
 
 
 def templates(text: str) -> Iterator[str]:
@@ -153,7 +153,7 @@ def test_the_settings_choose_the_language(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_english_loads_no_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(languages, "sentences_path", lambda _: pytest.fail("a catalogue is loaded"))
+    monkeypatch.setattr(languages, "catalogue_path", lambda *_: pytest.fail("a catalogue is loaded"))
     run = runner_in(tmp_path, monkeypatch)
     monkeypatch.setenv("LANG", "en_GB.UTF-8")
     assert run("games", "show", 1).exit_code == 6

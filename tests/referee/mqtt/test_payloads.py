@@ -17,7 +17,7 @@ from common.phrases import Phrase, listed
 from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks import Clock, read_control
-from referee.commands.values import COMMANDS, Role
+from referee.commands.values import COMMANDS, Command, QueuedCommand, Reply, Role
 from referee.journal.backups import back_up, restore
 from referee.journal.events import PRIVATE, REQUEST, Event, EventKind, JsonValue
 from referee.journal.journal import Journal
@@ -31,7 +31,8 @@ from referee.mqtt.table_link import TableLink
 from referee.mqtt.topics import TableState
 from referee.naming import as_name
 from referee.session.feed import TableSnapshot
-from tests.referee.web.page_table import port_of, snapshot_of
+from tests.referee.given import GIVEN
+from tests.referee.web.page_table import port_of, snapshot_of, working
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PLAYED_OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
@@ -283,6 +284,35 @@ def test_an_invalid_request_for_events_is_refused_by_its_id(payload: bytes, requ
 
     asyncio.run(ask())
     assert [(answer["request_id"], answer["refused"]) for answer in said] == [(request_id, True)]
+
+
+@pytest.mark.parametrize(("fields", "command"), GIVEN)
+def test_a_command_reaches_the_session_and_its_reply_comes_back(fields: dict[str, Any], command: Command) -> None:
+    port, told, said = port_of(), list[QueuedCommand](), list[dict[str, Any]]()
+    replies = [Reply("Done."), Reply("That can't be done.", refused=True)]
+
+    class Client:
+        async def publish(self, topic: str, payload: str, **_: object) -> None:
+            assert topic == OPTIONS.topics.answers
+            said.append(json.loads(payload))
+
+    def work(submitted: QueuedCommand) -> None:
+        told.append(submitted)
+        submitted.respond(replies.pop(0))
+
+    async def order() -> None:
+        link = TableLink(port, replace(OPTIONS, allows=Role.OWN), lambda _: None, lambda: datetime.now(UTC))
+        for request_id in ("one", "two"):
+            payload = json.dumps({**fields, "by": "Ben", **fields, "seen": 6, "request_id": request_id})
+            await link._carry_out(cast("aiomqtt.Client", Client()), Received(OPTIONS.topics.own, payload.encode()))
+
+    with working(port, work):
+        asyncio.run(order())
+    assert [(each.command, each.command.seen) for each in told] == [(command, 6)] * 2
+    assert [(each["request_id"], each["words"], each["refused"]) for each in said] == [
+        ("one", "Done.", False),
+        ("two", "That can't be done.", True),
+    ]
 
 
 class WallClock:

@@ -3,9 +3,10 @@
 import re
 
 from common.phrases import Phrase
-from referee.languages import Sentences, sentences_path
+from referee.languages import Sentences, catalogue_path, translations_in
 
-GERMAN = Sentences.of(sentences_path("de"))
+ENTRIES = tuple(translations_in(catalogue_path("de", "rules")))
+GERMAN = Sentences(ENTRIES)
 _OF_NO_LANGUAGE = re.compile(
     r"[^A-Za-z]*((?:[A-Z]{2}|[A-Za-z])(?![A-Za-z])[^A-Za-z]*)*|[a-z_]+[=:][^\s;]+|/\S+|'.*'|\".*\""
 )

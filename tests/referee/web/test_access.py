@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -31,7 +29,6 @@ from referee.web.access import (
     Access,
     AccessPolicy,
     PageSession,
-    Places,
     RateLimit,
     RateLimiter,
     Role,
@@ -452,35 +449,6 @@ def test_codes_have_eight_digits() -> None:
 )
 def test_an_ipv6_address_counts_as_its_network(host: str, group: str) -> None:
     assert address_group(host) == group
-
-
-def test_a_small_group_keeps_its_places_however_many_others_come() -> None:
-    places = Places[int](4)
-    places.take(0, "owner", 2)
-    displaced = [places.take(number, "crowd", 3) for number in range(1, 8)]
-    assert displaced == [None, None, None, 1, 2, 3, 4]
-    assert [places.take(8, "other", 3), places.take(9, "another", 3)] == [5, 6]
-    assert len(places) == 4
-    places.leave(5, "crowd")
-    assert len(places) == 4, "a displaced holder has no place to give back"
-
-
-@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=60), st.integers(1, 8), st.integers(1, 4))
-def test_there_are_never_more_than_the_places_and_the_shares(
-    events: list[tuple[str, bool]], most: int, share: int
-) -> None:
-    places, here = Places[int](most), dict[int, str]()
-    for number, (group, leaves) in enumerate(events):
-        if leaves and here:
-            holder = next(iter(here))
-            places.leave(holder, here.pop(holder))
-        else:
-            displaced = places.take(number, group, share)
-            here[number] = group
-            if displaced is not None:
-                del here[displaced]
-        assert len(places) == len(here) <= most
-        assert all(count <= share for count in Counter(here.values()).values())
 
 
 def test_the_turns_of_one_device_leave_some_to_others() -> None:

@@ -19,28 +19,14 @@ from common.phrases import Phrase, joined
 from engine.registry import games, load
 from engine.values import Outcome, Roll
 from hardware.lights.signals import Mood, Signal
-from hardware.pin_map import ButtonRole
 from referee.clocks import ClockFace, ClockMode
 from referee.commands.values import (
     COMMANDS,
-    AgreedDraw,
-    Announce,
-    Answer,
-    AskHint,
-    AskTakeBack,
     Command,
-    Correct,
-    EnterRoll,
     EnterTurn,
     NewGame,
-    OfferDraw,
-    Overrule,
-    PauseClock,
-    Press,
     QueuedCommand,
     Reply,
-    RestoreSensor,
-    SameAgain,
     TakeBack,
 )
 from referee.journal.events import EventKind
@@ -63,6 +49,7 @@ from referee.web.api import PageServices
 from referee.web.entering import MOST_TURNS, dice_document, turns_document
 from referee.web.shown_table import shown_table
 from tests.effort import cases
+from tests.referee.given import GIVEN
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 
@@ -219,57 +206,32 @@ def test_a_remark_before_the_set_up_leaves_what_to_do_next() -> None:
     assert (table["next"], table["words"]) == ("Waiting for the set-up.", "It waits.")
 
 
-GIVEN: list[tuple[dict[str, Any], Command]] = [
-    ({"command": "turn", "text": "c1-c2"}, EnterTurn("c1-c2", "Ben")),
-    ({"command": "turn", "text": "c1-c2", "by": "Ann", "player": "white"}, EnterTurn("c1-c2", "Ann", "white")),
-    ({"command": "hint"}, AskHint("Ben")),
-    ({"command": "correct", "looks": {"c3": "empty"}}, Correct("Ben", {"c3": "empty"})),
-    (
-        {"command": "new game", "game": "diaballik", "players": {"white": "Ann"}, "clock": "fischer 5+3"},
-        NewGame("diaballik", {}, {"white": "Ann"}, clock="fischer 5+3", by="Ben"),
-    ),
-    ({"command": "new game", "game": "diaballik", "clock": "None"}, NewGame("diaballik", clock="None", by="Ben")),
-    ({"command": "same again"}, SameAgain("Ben")),
-    ({"command": "roll", "text": "4,1"}, EnterRoll("4,1", "Ben")),
-    ({"command": "announce", "text": "resign"}, Announce("resign", "Ben")),
-    ({"command": "offer draw"}, OfferDraw("Ben")),
-    ({"command": "offer draw", "player": "white"}, OfferDraw("Ben", "white")),
-    ({"command": "answer", "accepts": True}, Answer(by="Ben", accepts=True)),
-    ({"command": "answer", "accepts": False}, Answer(by="Ben", accepts=False)),
-    ({"command": "ask take back", "player": "white"}, AskTakeBack("Ben", "white")),
-    ({"command": "agreed draw"}, AgreedDraw("Ben")),
-    ({"command": "take back"}, TakeBack("Ben")),
-    ({"command": "overrule", "places": ["c3"]}, Overrule(("c3",), "Ben")),
-    ({"command": "overrule", "places": ["c3"], "looks": {"c3": "x"}}, Overrule(("c3",), "Ben", {"c3": "x"})),
-    ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),
-    ({"command": "pause clock", "resume": True}, PauseClock("Ben", resume=True)),
-    ({"command": "press", "role": "hint"}, Press(ButtonRole.HINT, "Ben")),
-]
-
-
-def test_the_page_can_give_every_command() -> None:
+def test_every_command_is_among_those_given() -> None:
     assert {type(command) for _, command in GIVEN} == set(get_args(Command))
 
 
 @pytest.mark.parametrize(("fields", "command"), GIVEN)
-def test_a_command_is_answered_once_carried_out(fields: dict[str, Any], command: Command) -> None:
+def test_a_command_reaches_the_session_and_its_reply_comes_back(fields: dict[str, Any], command: Command) -> None:
     port = port_of()
-    told: list[Command] = []
+    told: list[QueuedCommand] = []
+    replies = [Reply("Done."), Reply("That can't be done.", refused=True)]
 
     def work(submitted: QueuedCommand) -> None:
-        told.append(submitted.command)
+        told.append(submitted)
         port.snapshots(snapshot_of(port.game, 7))
-        submitted.respond(Reply("Done."))
+        submitted.respond(replies.pop(0) if replies else Reply("Done."))
 
     client = client_of(port, access_of(HOUSE))
     csrf = paired(client, Role.OWN)
+    sent = {**fields, "seen": 6}
     with working(port, work):
-        reply = client.post("/api/commands", json=fields, headers={"X-CSRF-Token": csrf})
-        as_form = [] if any(isinstance(value, dict | list) for value in fields.values()) else [{**fields, "csrf": csrf}]
+        done, refused = (client.post("/api/commands", json=sent, headers={"X-CSRF-Token": csrf}) for _ in range(2))
+        as_form = [] if any(isinstance(value, dict | list) for value in fields.values()) else [{**sent, "csrf": csrf}]
         forms = [client.post("/api/commands", data=form) for form in as_form]
-    assert reply.json() == {"words": "Done.", "refused": False, "event_number": 7, "field": ""}
+    assert done.json() == {"words": "Done.", "refused": False, "event_number": 7, "field": ""}
+    assert refused.json() == {"words": "That can't be done.", "refused": True, "event_number": 7, "field": ""}
     assert [form.json()["words"] for form in forms] == ["Done."] * len(forms)
-    assert told == [command] * (1 + len(forms))
+    assert [(each.command, each.command.seen) for each in told] == [(command, 6)] * (2 + len(forms))
 
 
 @pytest.mark.parametrize(
@@ -443,31 +405,6 @@ def test_simultaneous_commands_are_each_carried_out_once(rounds: list[list[Any]]
         for command in session.done
     )
     assert carried_out == expected
-
-
-def test_two_take_backs_of_the_same_turn_take_back_only_that() -> None:
-    port = port_of()
-    session = FakeSession(port)
-    services = PageServices.of(port, unhurried())
-    with working(port, session.work):
-        together(*(services.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
-        seen = session.number
-        replies = together(*(services.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
-    assert session.turns == ["a", "b"]
-    assert sorted(reply.refused for reply in replies) == [False, True, True]
-    assert replies[-1].words == "The table has changed."
-
-
-def test_a_repeated_request_gets_the_same_reply() -> None:
-    port = port_of()
-    session = FakeSession(port)
-    services = PageServices.of(port, unhurried())
-    message = {"command": "turn", "text": "a", "request_id": "x1"}
-    with working(port, session.work):
-        first, again = together(services.carry_out(PHONES[0], message), services.carry_out(PHONES[0], message))
-        other = together(services.carry_out(PHONES[1], message))[0]
-    assert first == again
-    assert (session.turns, other.refused) == (["a", "a"], False)
 
 
 def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:

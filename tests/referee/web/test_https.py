@@ -19,7 +19,7 @@ from referee.errors import PageError
 from referee.settings.settings import PageOptions
 from referee.web.access import Role
 from referee.web.certificate import load_or_make_certificate
-from referee.web.guard import ConnectionLimits
+from referee.web.connections import Connections
 from referee.web.server import OpenPage, certificate_path, key_path, open_page
 from tests.guard import GUARD_S
 from tests.referee.web.page_table import port_of
@@ -221,10 +221,10 @@ def closed(connection: socket.socket) -> bool:
 
 
 def test_connections_that_never_shake_hands_take_no_places_from_others(tmp_path: Path) -> None:
-    limits = ConnectionLimits(4, 4, 4, of_address=2, of_device=2, head_s=GUARD_S, whole_s=GUARD_S)
+    connections = Connections(of_one=2, head_s=GUARD_S)
     said: list[str] = []
     journal = tmp_path / "j"
-    with open_page(port_of(journal=journal), HOUSE, said.append, limits) as page:
+    with open_page(port_of(journal=journal), HOUSE, said.append, connections) as page:
         safe = urlsplit(page.encrypted)
         address = (safe.hostname or "", safe.port or 0)
         silent = [socket.create_connection(address, GUARD_S) for _ in range(6)]
@@ -242,9 +242,8 @@ def test_connections_that_never_shake_hands_take_no_places_from_others(tmp_path:
 
 
 def test_a_handshake_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    limits = ConnectionLimits(head_s=0.2)
     said: list[str] = []
-    with open_page(port_of(journal=tmp_path / "j"), HOUSE, said.append, limits) as page:
+    with open_page(port_of(journal=tmp_path / "j"), HOUSE, said.append, Connections(head_s=0.2)) as page:
         safe = urlsplit(page.encrypted)
         with socket.create_connection((safe.hostname or "", safe.port or 0), GUARD_S) as silent:
             assert closed(silent)

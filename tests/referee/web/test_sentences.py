@@ -1,7 +1,6 @@
 """The referee's sentences in German: all those of games and judge, with the right endings, none half in English."""
 
 import inspect
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from hardware.pin_map import parse_pin
 from referee.doctor import Machine, examine
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
-from referee.languages import Sentences, screen_sentences, sentences, sentences_path
+from referee.languages import Sentences, Translation, screen_sentences, sentences
 from referee.session.feed import resumed_signal, waiting_signal
 from referee.settings.configuration import load as load_settings
 from referee.wiring.plan import load_sensor_map
@@ -34,7 +33,7 @@ from tests.effort import cases
 from tests.engine.checks import altered, changed_places
 from tests.engine.test_every_game_remedies import moved
 from tests.engine.whole_games import CountingClock, is_light, roll_of, states_along, variants
-from tests.referee.web.german import GERMAN, untranslated
+from tests.referee.web.german import ENTRIES, GERMAN, untranslated
 from vision.calibration import calibrate, load_calibration
 from vision.cameras import open_camera
 from vision.cameras.live import find_camera
@@ -178,9 +177,8 @@ def test_every_sentence_of_the_judge_is_translated(function: Any, most: int) -> 
 
 
 def test_every_requested_grammatical_form_exists() -> None:
-    entries = json.loads(sentences_path("de").read_text(encoding="utf-8"))
-    asked = {found[3] for _, _, said in entries for found in PLACEHOLDER.finditer(said)} - {None, UNCHANGED, NAME}
-    assert asked <= {form for form, _, _ in entries}
+    asked = {found[3] for _, _, (said,) in ENTRIES for found in PLACEHOLDER.finditer(said)} - {None, UNCHANGED, NAME}
+    assert asked <= {form for form, _, _ in ENTRIES}
 
 
 @pytest.mark.parametrize(
@@ -266,14 +264,14 @@ def test_what_has_no_translation_stays_english() -> None:
 
 
 def test_a_template_is_translated_and_its_parts_in_turn_in_the_form_that_is_asked_for() -> None:
-    entries = [
-        ("", "{who} moves {what}.", "{who} bewegt {what:as it is}."),
-        ("", "{who} moves the {what}.", "{who} bewegt den {what:n}."),
-        ("", "Ann", "Anna"),
-        ("", "stone", "Stein"),
-        ("n", "stone", "STEIN"),
+    said = [
+        Translation("", "{who} moves {what}.", ("{who} bewegt {what:as it is}.",)),
+        Translation("", "{who} moves the {what}.", ("{who} bewegt den {what:n}.",)),
+        Translation("", "Ann", ("Anna",)),
+        Translation("", "stone", ("Stein",)),
+        Translation("n", "stone", ("STEIN",)),
     ]
-    say = Sentences(entries)
+    say = Sentences(said)
     assert say(Phrase("{who} moves the {what}.", "Ann", "stone")) == "Anna bewegt den STEIN."
     assert say(Phrase("{who} moves {what}.", "Ann", "stone")) == "Anna bewegt stone."
     assert say(Phrase("{who!v} moves {what}.", "Ann", "stone")) == "Ann moves stone."

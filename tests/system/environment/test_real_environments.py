@@ -54,23 +54,24 @@ def test_a_package_that_is_not_the_locked_one_is_refused(project, real_python, o
     project.write("requirements.txt", lock[:-3] + "00\n")
     done = project.call("run", env=offline)
     assert done.returncode == 70
-    assert "does not match its hash in the lock" in done.stderr
+    assert "DO NOT MATCH THE HASHES" in done.stderr
     assert project.environments() == []
 
 
 @pytest.mark.long
-def test_no_network_is_one_clear_sentence(project, real_python):
+def test_no_network_is_told_with_pips_own_lines(project, real_python):
     with contextlib.closing(ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler).socket) as closed:
         port = closed.getsockname()[1]
     done = project.call("run", env={"PIP_INDEX_URL": f"http://127.0.0.1:{port}/simple", "PIP_RETRIES": "1"})
-    assert done.returncode == 69
-    assert "the package index cannot be reached" in done.stderr.splitlines()[-1]
-    assert len(done.stderr.splitlines()) == 2
+    assert done.returncode == 70
+    assert "check the internet connection" in done.stderr.splitlines()[1]
+    assert "Failed to establish a new connection" in done.stderr
+    assert len(done.stderr.splitlines()) <= 10
     assert project.environments() == []
 
 
 @pytest.mark.long
-def test_a_full_disk_is_one_clear_sentence(project, real_python, offline):
+def test_a_full_disk_is_told_with_pips_own_lines(project, real_python, offline):
     wheels = project.folder.parent / "wheels"
     small = project.folder.parent / "small"
     small.mkdir()
@@ -86,8 +87,8 @@ def test_a_full_disk_is_one_clear_sentence(project, real_python, offline):
             text=True,
             check=False,
         )
-        assert done.returncode == 73
-        assert "the disk is full" in done.stderr.splitlines()[-1]
+        assert done.returncode == 70
+        assert "No space left on device" in done.stderr
         assert list((small / "project").glob(".venv*")) == []
     finally:
         subprocess.run(["umount", small], check=True)

@@ -204,12 +204,8 @@ def test_a_retained_order_is_not_carried_out(house: House) -> None:
 @pytest.mark.parametrize(
     ("allows", "topic", "command", "words"),
     [
-        (Role.PLAY, PLAY, "agreed draw", 'needs command/own, and commands = "own"'),
         (Role.PLAY, OWN, "agreed draw", 'needs command/own, and commands = "own"'),
-        (Role.OWN, PLAY, "agreed draw", 'needs command/own, and commands = "own"'),
         (Role.OWN, OWN, "agreed draw", "Draw agreed."),
-        (Role.PLAY, PLAY, "fly", "That is not a command"),
-        (Role.PLAY, PLAY, "picture", "The picture is sent."),
     ],
 )
 def test_topics_and_settings_decide_which_orders_are_allowed(

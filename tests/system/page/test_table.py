@@ -259,16 +259,6 @@ def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> No
     expect(page.locator("#said")).to_be_hidden()
 
 
-def test_two_windows_show_the_same(diaballik: Any, visit: Any) -> None:
-    running, address = diaballik
-    pages = [visit(address), visit(address, viewport={"width": 360, "height": 740})]
-    assert not running.tell(EnterTurn("d1*c1", "Ann", "black")).refused
-    for page in pages:
-        expect(page.locator("#next")).to_have_text("White to play.")
-    boards = [page.locator("#board svg").evaluate("each => each.outerHTML") for page in pages]
-    assert boards[0] == boards[1]
-
-
 def test_a_page_says_that_the_referee_is_away_and_catches_up(tmp_path: Path, visit: Any) -> None:
     with session("diaballik", tmp_path) as running:
         with page_of(running) as address:
@@ -412,26 +402,6 @@ def test_a_draw_is_offered_on_one_phone_and_answered_on_another(tmp_path: Path, 
             assert running.snapshots.newest is not None
             assert (running.snapshots.newest.snapshot.outcome is not None) == ends
         expect(one.locator("#next")).to_contain_text("draw")
-
-
-def test_the_owner_enters_a_draw_that_both_agreed_on(diaballik: Any, visit: Any) -> None:
-    running, address = diaballik
-    page = visit(f"{address}/ending")
-    page.get_by_role("button", name="Both agree on a draw").click()
-    page.wait_for_url(f"{address}/")
-    expect(page.locator("#next")).to_contain_text("draw")
-    assert running.snapshots.newest.snapshot.outcome.winner is None
-
-
-def test_an_offer_lapses_when_the_other_plays_on(diaballik: Any, visit: Any) -> None:
-    running, address = diaballik
-    page = visit(f"{address}/ending")
-    page.get_by_role("button", name="White offers a draw").click()
-    page.wait_for_url(f"{address}/")
-    expect(page.locator("#offer")).to_be_visible()
-    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
-    expect(page.locator("#next")).to_have_text("White to play.")
-    expect(page.locator("#offer")).to_be_hidden()
 
 
 def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: Any) -> None:
