@@ -386,7 +386,7 @@ class Game(Generic[StateT, TurnT]):
     alone: Callable[[StateT, Player], StateT] | None = None
     """The state in which only one of those who may play now does, to look for a hint, where several play at once."""
     lists_turns_slowly: bool = False
-    """Listing the legal turns can take seconds, and records omit their number."""
+    """Listing the legal turns can take seconds."""
     adds_pieces: bool = False
     """Turns bring pieces onto the board: one too many is a fault like any other, and ``Breach.adds`` is ignored."""
     turns_pieces_over: bool = False

@@ -657,12 +657,6 @@ def test_a_loaded_record_keeps_its_date_and_names(play):
     assert old.read_text() == Path("a.txt").read_text() == Path("b.txt").read_text()
 
 
-def test_an_older_record_with_a_score_of_its_own_can_be_continued(play, tmp_path):
-    (tmp_path / "old.txt").write_text('[Game "diaballik"]\n[Score "1-0"]\n\n1. a1-a2\n2. a7-a6\n')
-    assert "White wins: black resigned." in play("diaballik", typed="load old.txt\nresign\ny\n").output
-    assert kept(tmp_path).tags[0] == ("Old-Score", "1-0")
-
-
 def test_a_solo_game_that_was_given_up_is_not_offered_again(play, tmp_path):
     play("number-drop", "--option", "players=1", typed="roll I4,L4,O4,T4,S4\nresign\ny\n")
     assert kept(tmp_path).result == "*"
