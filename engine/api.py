@@ -264,14 +264,14 @@ class SideFaces(Protocol[StateT]):
 
 
 class SheetFile(Protocol):
-    """A file that describes a game's printed parts (sheets, dice), which a person may copy and change.
+    """A file that describes a game's printed sheet, which a person may write.
 
-    The engine does not open that copy; the caller passes its text.
+    The engine does not open it; the caller passes its text.
     """
 
     @property
-    def option(self) -> str | None:
-        """The option whose value may be a file name, or ``None``."""
+    def option(self) -> str:
+        """The option whose value may be a file name."""
 
     def text(self) -> str:
         """Return the text of the shipped file."""
@@ -281,9 +281,6 @@ class SheetFile(Protocol):
 
         Raises UnreadableError with one line per fault: where it is, what was got, what was expected.
         """
-
-    def draw(self, text: str) -> str:
-        """Draw a sheet file as lines of plain text; raises UnreadableError as ``read`` does."""
 
 
 Tap = str
@@ -386,7 +383,7 @@ class Game(Generic[StateT, TurnT]):
     alone: Callable[[StateT, Player], StateT] | None = None
     """The state in which only one of those who may play now does, to look for a hint, where several play at once."""
     lists_turns_slowly: bool = False
-    """Listing the legal turns can take seconds, and records omit their number."""
+    """Listing the legal turns can take seconds."""
     adds_pieces: bool = False
     """Turns bring pieces onto the board: one too many is a fault like any other, and ``Breach.adds`` is ignored."""
     turns_pieces_over: bool = False

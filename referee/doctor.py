@@ -24,9 +24,9 @@ from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.hints.opponent import check_side
-from referee.journal.database import lock_holder
+from referee.journal.last_recorded import missing_for_readers
+from referee.journal.lock import lock_holder
 from referee.journal.reader import read_journal
-from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.runtime.builder import attention
 from referee.settings.configuration import Configuration
@@ -505,16 +505,10 @@ def check_journal(
 
 
 def _journal_content(path: Path) -> Iterator[Finding]:
-    lost = sentence_for_readers(path)
-    if lost:
-        yield Finding.fault("journal", lost, "start `./run watch`, and compare the board with what it shows")
-    for kept in kept_damaged(path):
-        message = Phrase("its log was damaged; {name} is a copy", kept.name)
-        yield Finding.note("journal", message, "remove the copy if nothing is missing")
     try:
         with read_journal(path) as journal:
             journal.check()
-            games = journal.games()
+            games, lost = journal.games(), missing_for_readers(journal)
     except JournalMissingError:
         yield Finding.ok("journal", Phrase("none yet; the first game makes {path}", path))
     except JournalBusyError as error:
@@ -522,6 +516,9 @@ def _journal_content(path: Path) -> Iterator[Finding]:
     except JournalError as error:
         yield Finding.fault("journal", str(error), "keep a copy of the file, and give another --journal")
     else:
+        if lost:
+            yield Finding.fault("journal", lost, "start `./run watch`, and compare the board with what it shows")
+            return
         open_games = sum(not (game.ended or game.stopped) for game in games)
         yield Finding.ok(
             "journal",

@@ -238,8 +238,3 @@ def picture(shape: Shape) -> str:
     return "/".join(
         "".join("X" if (column, row) in cells else "." for column in range(width)) for row in reversed(range(height))
     )
-
-
-def drawing(shape: Shape) -> list[str]:
-    """Draw a shape in rows of filled squares and spaces, the top row first."""
-    return picture(shape).replace("X", "■").replace(".", " ").split("/")

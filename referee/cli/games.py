@@ -33,8 +33,8 @@ from referee.journal.backups import restore as put_back
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, fold, set_event
 from referee.journal.journal import Journal
+from referee.journal.last_recorded import missing_for_readers
 from referee.journal.reader import events_of_game
-from referee.journal.recovery import sentence_for_readers
 from referee.journal.results import Tally, event_lines, make_record, outcome_sentence, results_in, write_evidence
 from referee.naming import Names
 
@@ -446,8 +446,8 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: cli.CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    lost = sentence_for_readers(context.journal_path(file))
     with context.read_journal(file) as journal:
+        lost = missing_for_readers(journal)
         journal.check()
         game, events = events_of_game(journal, game_number)
         for line in event_lines(game, events):

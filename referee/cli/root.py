@@ -59,7 +59,6 @@ _HARDWARE = _commands(
 )
 _TOOLS = _commands(
     ("print", ".calibration", "Make sheets to print, true to scale."),
-    ("sheet", ".rules", "Copy, check and show sheets, dice and tiles."),
     ("rules", ".rules", "Summarise a game's rules."),
     ("config", ".machine", "Show the settings and where each comes from."),
     ("devices", ".page", "List the devices that are paired with the page, or change one."),
@@ -142,7 +141,7 @@ def hardware() -> None:
 
 @root.group(cls=LazyGroup, commands=_TOOLS)
 def tools() -> None:
-    """Printing, rules, halls: print, sheet, rules, config, hall, install.
+    """Printing, rules, halls: print, rules, config, hall, install.
 
     Examples:
       ./run tools print markers --out markers.pdf

@@ -1,23 +1,17 @@
-"""``./run tools rules`` and ``./run tools sheet``: information about games without a table."""
+"""``./run tools rules``: a game's rules and options, without a table."""
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import click
 
-from common.durable import write_durably
 from engine import registry
-from engine.api import Game, SheetFile
-from engine.errors import EngineError
+from engine.api import Game
 from engine.options import read_options
 from engine.values import OptionValue
 from referee.cli import context as cli
-from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.settings.conversions import read_text
+from referee.cli.group import ExampleCommand
 
 _MOST_COLUMNS = 100
 
@@ -66,99 +60,3 @@ def _width() -> int:
 
 def _format_value(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-_GAME = click.option(
-    "--game",
-    "game_name",
-    type=cli.GAME,
-    default="blokus-dice",
-    show_default=True,
-    metavar="GAME",
-    help="The game it belongs to.",
-)
-
-
-@click.group(name="sheet", cls=ExampleGroup)
-def sheet_command() -> None:
-    """Copy, check and show sheets, dice and tiles.
-
-    Your sheets, dice or tiles may differ from those that come with the referee.
-
-    Examples:
-      ./run tools sheet new --out ours.toml
-    """
-
-
-@sheet_command.command(cls=ExampleCommand)
-@_GAME
-@click.option("--out", "--output", "out", type=cli.OUTPUT_FILE, help="The file to write.  [default: print it]")
-def new(game_name: str, out: Path | None) -> None:
-    """Write a copy of the built-in sheet, to change it.
-
-    Examples:
-      ./run tools sheet new --out ours.toml
-    """
-    text = _sheet_file(game_name).text()
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    write_durably(out, text)
-    checking = f"./run tools sheet check {shlex.quote(str(out))} --game {game_name}"
-    cli.say(f"The description is in {out}. Change it, then: {checking}")
-
-
-@sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=cli.READABLE_FILE)
-@_GAME
-def check(file: Path, game_name: str) -> None:
-    """Check a sheet file; every fault is named with its line.
-
-    Examples:
-      ./run tools sheet check ours.toml
-    """
-    sheet, text = _sheet_file(game_name), read_text(file)
-    with _naming_another_game(file, text):
-        values = sheet.read(text)
-    written = " ".join(f"--option {shlex.quote(f'{name}={value}')}" for name, value in values.items())
-    click.echo(f"{file} is good for {game_name}: {written}")
-    if sheet.option is not None:
-        click.echo(f"In short: --option {shlex.quote(f'{sheet.option}={file}')}")
-
-
-@sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=cli.READABLE_FILE, required=False)
-@_GAME
-def show(file: Path | None, game_name: str) -> None:
-    """Draw a sheet file, or the built-in sheet.
-
-    Examples:
-      ./run tools sheet show
-      ./run tools sheet show ours.toml
-    """
-    sheet = _sheet_file(game_name)
-    text = sheet.text() if file is None else read_text(file)
-    with _naming_another_game(file, text):
-        click.echo(sheet.draw(text))
-
-
-@contextmanager
-def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
-    """If reading a file fails inside the context, name the other game to which it belongs, if any."""
-    try:
-        yield
-    except EngineError:
-        for name in registry.games():
-            other = registry.load(name).sheet_file
-            with suppress(EngineError):
-                if other is not None and other.read(text):
-                    raise click.UsageError(f"{file} is a file of {name}; add --game {name}.") from None
-        raise
-
-
-def _sheet_file(name: str) -> SheetFile:
-    game = registry.load(name)
-    if game.sheet_file is None:
-        with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
-        raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
-    return game.sheet_file

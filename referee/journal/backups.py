@@ -16,7 +16,8 @@ from common.durable import make_private, sync_file, sync_folder, touch_private
 from common.phrases import Phrase
 from referee import errors
 from referee.journal import database
-from referee.journal.database import LOG_FILES, WriterLock, journal_faults, lock_holder, log_path, read_log, with_log
+from referee.journal.database import LOG_FILES, journal_faults, log_path
+from referee.journal.lock import WriterLock, lock_holder
 
 FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
@@ -47,7 +48,7 @@ def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None
             except sqlite3.OperationalError as error:
                 if not database.is_without_index(error):
                     raise
-                draft.write_bytes(read_with_log(journal))
+                copy_with_log(journal, draft)
                 return
             copy_connection(source, draft, target)
 
@@ -96,7 +97,7 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     lock = WriterLock(journal)
     try:
         with journal_faults(backup):
-            return replace(target, lambda draft: draft.write_bytes(read_with_log(backup)), keep_as=kept, lock=lock)
+            return replace(target, lambda draft: copy_with_log(backup, draft), keep_as=kept, lock=lock)
     except errors.JournalUnreadableError as error:
         raise errors.JournalUnreadableError(
             "{backup} is damaged or not a copy of a journal; name one that `./run games backup` made", backup
@@ -109,17 +110,21 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         lock.release()
 
 
-def read_with_log(journal: Path) -> bytes:
-    """Return the bytes of a journal that nobody writes, with its log in it; raises JournalError.
+def copy_with_log(journal: Path, target: Path) -> None:
+    """Copy a journal that nobody writes, and its log, which SQLite merges once it opens the copy.
 
-    It needs no room on any disk.
+    Raises JournalError if they can't be read, and OSError.
     """
-    try:
-        content = journal.read_bytes()
-        log = read_log(log_path(journal).read_bytes()) if log_path(journal).exists() else None
-    except OSError as error:
-        raise errors.JournalError("{journal} can't be read: {reason}", journal, error.strerror) from error
-    return content if log is None else with_log(content, log.page_bytes, log.read)
+    for source, copy in ((journal, target), (log_path(journal), log_path(target))):
+        try:
+            content = source.read_bytes()
+        except FileNotFoundError:
+            # A journal that was closed has no log.
+            continue
+        except OSError as error:
+            raise errors.JournalError("{journal} can't be read: {reason}", journal, error.strerror) from error
+        touch_private(copy)
+        copy.write_bytes(content)
 
 
 @contextmanager

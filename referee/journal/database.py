@@ -1,30 +1,15 @@
-"""The journal's file: tables, schema versions, upgrades, SQLite's errors, the writer's lock, and the write-ahead log.
+"""The journal's file: its tables, their versions and upgrades, and SQLite's errors in words."""
 
-The lock is on the journal's own file, so that no other file's removal lets a second writer in. The log is read without
-SQLite: also what lies behind a damaged place, where SQLite stops. Each frame of it is a page of the database. Its
-checksum continues that of the frame before it, whose stored value is enough to check it. So frames behind a damaged one
-can be told from noise and from those of an earlier generation.
-"""
-
-import errno
-import fcntl
-import glob
 import json
-import operator
-import os
 import shutil
 import sqlite3
-import struct
-import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from common.durable import make_private, open_private
-from common.phrases import Phrase, either
+from common.phrases import Phrase
 from referee import errors
 
 APPLICATION_ID = 0x54524546
@@ -77,11 +62,15 @@ LAST_NUMBER = 2**53
 LAST_RECORDED = "-last"
 """The ending of the file that names the last recorded event, while a journal is open for writing."""
 
+LONGEST_WAIT_MS = 100
+"""How long a referee waits for others that use its journal, at each event: a light is late by no more than that.
+
+With one and with three readers that read for 50 ms of each 60, no event was missing in the file after the wait
+(``benchmarks/machine/journal_sync.py``).
+"""
+
 LOG_FILES = ("-wal", "-shm")
 """The endings of SQLite's own files beside a journal: its log, and the log's index."""
-
-_COPIES = ("version", "before", "damaged", "goes-on")
-"""What the names of the copies that the referee keeps beside a journal say after the journal's own."""
 
 Row = tuple[int, int, str, str, float | None, str]
 """An event's number, game, kind, data, frame time and wall time."""
@@ -100,6 +89,12 @@ def check_row(row: Sequence[Any]) -> int:
     if checksum is not None and checksum != checksum_of(tuple(columns)):
         raise errors.JournalUnreadableError("event {number} is not as it was recorded; the journal is damaged", number)
     return int(number)
+
+
+def log_path(journal: Path) -> Path:
+    """Return the path of a journal's log; SQLite keeps it beside the file itself, not beside a link to it."""
+    file = journal.resolve()
+    return file.with_name(file.name + "-wal")
 
 
 Connect = Callable[[str], sqlite3.Connection]
@@ -173,8 +168,9 @@ def prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    _empty_log(connection)
+    empty_log(connection)
     upgrade(connection)
+    connection.execute(f"PRAGMA busy_timeout = {LONGEST_WAIT_MS}")
 
 
 def drop_after(connection: sqlite3.Connection, number: int) -> None:
@@ -188,12 +184,15 @@ def drop_after(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("COMMIT")
 
 
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Checkpoint a log left by a power cut, so that new data doesn't share a block with it."""
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Merge the log into the file, so that the events are all in the file; raises sqlite3.Error.
+
+    While others read, some may stay in the log; it waits for them no longer than the connection's busy time.
+    """
     try:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.OperationalError as error:
-        # On a full disk the events stay in the log. They are safe there unless a card corrupts neighbouring blocks.
+        # On a full disk the events stay in the log, where they are safe.
         if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
             raise
 
@@ -277,340 +276,3 @@ def journal_faults(path: Path) -> Iterator[None]:
         if str(path) in str(error):
             raise
         raise type(error)(Phrase("cannot use the journal {path}: {error}", path, error)) from error
-
-
-_LOCKED_BYTE = 2**62
-"""Beyond what a file can hold, and beyond the bytes that SQLite locks."""
-
-_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ELOOP, errno.EISDIR})
-
-
-class WriterLock:
-    """The exclusive right to write one journal, held until ``release``.
-
-    Closing any descriptor of a file drops SQLite's own locks on it. So its connections are closed before ``release``.
-    """
-
-    def __init__(self, journal: Path) -> None:
-        """Acquire the lock, and create a missing file; raises JournalBusyError that names the holder, or JournalError.
-
-        A file that cannot be opened for writing is a JournalReadOnlyError or JournalFullError. Nobody but the owner may
-        use the journal's files from then on: whoever may open them may lock them, and so keep SQLite from writing.
-        """
-        check_kind(journal)
-        # Unlike Path.resolve, this raises nothing for a link to itself.
-        self._file = Path(os.path.realpath(journal))
-        _check_own(journal, self._file)
-        self._descriptors = [_opened_and_locked(journal, self._file)]
-        while not self.is_in_place():
-            # It was replaced between opening and locking.
-            self.release()
-            self._descriptors = [_opened_and_locked(journal, self._file)]
-        try:
-            self._drop_earlier_lock(journal)
-        except errors.JournalError:
-            self.release()
-            raise
-        for beside in self._beside():
-            make_private(beside)
-
-    def _beside(self) -> Iterator[Path]:
-        """List the journal's other files, which an earlier version may have made for everybody."""
-        yield from (self._file.with_name(self._file.name + ending) for ending in LOG_FILES)
-        for word in _COPIES:
-            yield from self._file.parent.glob(f"{glob.escape(self._file.stem)}-{word}-*")
-
-    def _drop_earlier_lock(self, journal: Path) -> None:
-        """Remove the file that earlier versions locked beside the journal; raises JournalBusyError while one does."""
-        earlier = Path(f"{self._file}.lock")
-        try:
-            with earlier.open(encoding="utf-8", errors="replace") as opened:
-                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                earlier.unlink()
-        except BlockingIOError:
-            holder = earlier.read_text(encoding="utf-8", errors="replace").strip()
-            raise errors.JournalBusyError(
-                "the journal {journal} is in use by {holder}, an earlier version of the referee; stop that one, or "
-                "give another --journal",
-                journal,
-                holder if holder.isprintable() and holder else Phrase("another process"),
-            ) from None
-        except OSError:
-            # Usually there is none. What can't be opened or removed is no lock of this user's referee.
-            return
-
-    def is_in_place(self) -> bool:
-        """Whether the journal's name still leads to the locked file."""
-        try:
-            return os.path.samestat(os.fstat(self._descriptors[-1]), self._file.stat())
-        except OSError:
-            return False
-
-    def extend_to(self, draft: Path) -> None:
-        """Lock also the file that is about to replace the journal; raises JournalError."""
-        self._descriptors.append(_opened_and_locked(draft, draft))
-
-    def name_newest(self, journal: Path) -> None:
-        """Hold only the lock of the file that replaced the journal, now named ``journal``."""
-        self._file = Path(os.path.realpath(journal))
-        while len(self._descriptors) > 1:
-            os.close(self._descriptors.pop(0))
-
-    def release(self) -> None:
-        """Release the lock."""
-        while self._descriptors:
-            os.close(self._descriptors.pop())
-
-
-def check_kind(journal: Path) -> None:
-    """Raise JournalReadOnlyError for a folder, a pipe or a device, in which no journal can be kept."""
-    # Opening some devices does something, and closing a pipe that somebody reads ends it.
-    if journal.exists() and not journal.is_file():
-        raise errors.JournalReadOnlyError(
-            either(
-                journal.is_dir(),
-                "{path} is a folder; give the journal's file in it",
-                "{path} is a pipe or a device; give a file as --journal",
-                path=journal,
-            )
-        )
-
-
-def lock_holder(journal: Path) -> str | None:
-    """Name the process that writes the journal now, or ``None``."""
-    file = Path(os.path.realpath(journal))
-    if _has_locked(os.getpid(), file):
-        return f"process {os.getpid()}"
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _request(fcntl.F_WRLCK))
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    return None if struct.unpack_from("h", found)[0] == fcntl.F_UNLCK else _holder(file)
-
-
-def _opened_and_locked(journal: Path, file: Path) -> int:
-    try:
-        descriptor = open_private(file, os.O_RDWR)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise errors.JournalFullError(
-                "no room on the disk for the journal {journal}: free some space", journal
-            ) from error
-        if error.errno in _NOT_WRITABLE:
-            raise errors.JournalReadOnlyError(
-                "cannot write {file} ({strerror}); give a --journal that you may write", file, error.strerror
-            ) from error
-        raise errors.JournalError("cannot open the journal {journal}: {strerror}", journal, error.strerror) from error
-    try:
-        # flock would shut out SQLite's locks in a network folder; a plain fcntl lock ends with any close of the file.
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _request(fcntl.F_WRLCK))
-    except OSError as error:
-        os.close(descriptor)
-        if error.errno in {errno.EAGAIN, errno.EACCES}:
-            raise _busy(journal, _holder(file)) from error
-        raise errors.JournalError("cannot lock the journal {journal}: {strerror}", journal, error.strerror) from error
-    return descriptor
-
-
-def _request(kind: int) -> bytes:
-    return struct.pack("hhqqi", kind, os.SEEK_SET, _LOCKED_BYTE, 1, 0)
-
-
-def _busy(journal: Path, holder: str) -> errors.JournalBusyError:
-    return errors.JournalBusyError(
-        "the journal {journal} is in use by {holder}; stop that one, or give another --journal", journal, holder
-    )
-
-
-def _check_own(journal: Path, file: Path) -> None:
-    """Refuse a second writer in this process before a descriptor of the file is opened, and so closed again."""
-    if _has_locked(os.getpid(), file):
-        raise _busy(journal, Phrase("process {number}", os.getpid()))
-
-
-def _holder(file: Path) -> str:
-    """Name the process that has locked a file, as far as this user may know."""
-    processes = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
-    found = next((process for process in processes if _has_locked(process, file)), None)
-    return Phrase("another process") if found is None else Phrase("process {number}", found)
-
-
-def _has_locked(process: int, file: Path) -> bool:
-    """Whether a process has locked a file; ``False`` for another user's process."""
-    with suppress(OSError):
-        wanted = file.stat()
-        return any(
-            os.path.samestat(opened, wanted) and _is_locked(process, number) for number, opened in _open_files(process)
-        )
-    return False
-
-
-def _open_files(process: int) -> Iterable[tuple[str, os.stat_result]]:
-    for link in Path(f"/proc/{process}/fd").iterdir():
-        with suppress(OSError):
-            yield link.name, link.stat()
-
-
-def _is_locked(process: int, descriptor: str) -> bool:
-    return "OFDLCK" in Path(f"/proc/{process}/fdinfo/{descriptor}").read_text(encoding="ascii")
-
-
-_MAGIC = 0x377F0682
-"""Of a log with little-endian checksums; the last bit is set in those with big-endian ones."""
-_HEADER_BYTES = 32
-_FRAME_HEADER = struct.Struct(">6I")
-_USUAL_PAGE_BYTES = 4096
-"""The size of a journal's pages, for a log whose header is lost."""
-_PAGE_BYTES = frozenset(2**power for power in range(9, 17))
-_MASK = 0xFFFFFFFF
-_READ_WRITE_VERSIONS = slice(18, 20)
-"""Where a database says that a log belongs to it."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A page of the database as a transaction left it; ``pages`` is the database's size if it ends the transaction."""
-
-    number: int
-    pages: int
-    content: bytes
-
-
-@dataclass(frozen=True)
-class Log:
-    """The frames of a log.
-
-    ``read`` are those that SQLite reads. ``intact`` are those of all transactions except the last ones if a frame of
-    theirs is damaged: a power cut leaves such a transaction too, which nobody was told of.
-    """
-
-    page_bytes: int
-    read: tuple[Frame, ...]
-    intact: tuple[Frame, ...]
-    behind: tuple[Frame | None, ...]
-    """The frames behind the place where SQLite stops, ``None`` for each damaged one."""
-
-    def transactions_lacking_in(self, file: bytes) -> int:
-        """Count the transactions behind that place, as far as they can be counted, which the database hasn't got.
-
-        A power cut just after all of the log was merged into the database may leave parts of that log.
-        """
-        is_merged = [
-            frame is not None and file[(frame.number - 1) * self.page_bytes :][: self.page_bytes] == frame.content
-            for frame in self.behind
-        ]
-        # What was recorded before something that was merged was merged too.
-        later = self.behind[len(is_merged) - is_merged[::-1].index(True) :] if True in is_merged else self.behind
-        return sum(1 for _ in _transactions(later))
-
-
-def log_path(journal: Path) -> Path:
-    """Return the path of a journal's log; SQLite keeps it beside the file itself, not beside a link to it."""
-    file = journal.resolve()
-    return file.with_name(file.name + "-wal")
-
-
-def read_log(content: bytes) -> Log:
-    """Read a log's bytes, whatever they are."""
-    header = struct.unpack(">8I", content[:_HEADER_BYTES].ljust(_HEADER_BYTES, b"\0"))
-    magic, _, page_bytes, _, *salts_and_sums = header
-    salts, sums = tuple(salts_and_sums[:2]), (salts_and_sums[2], salts_and_sums[3])
-    order = ">" if magic & 1 else "<"
-    is_whole = (
-        len(content) > _HEADER_BYTES
-        and magic & ~1 == _MAGIC
-        and page_bytes in _PAGE_BYTES
-        and _Checksums(order, 24).of((0, 0), content[:24]) == sums
-    )
-    if not is_whole:
-        salts, page_bytes, order = (), _USUAL_PAGE_BYTES, ">" if sys.byteorder == "big" else "<"
-    checksums = _Checksums(order, 8 + page_bytes)
-    frames: list[Frame | None] = []
-    for fields, page in _raw_frames(content, page_bytes):
-        number, pages, salt_1, salt_2, *stored = fields
-        frame = None
-        if not salts or salts == (salt_1, salt_2):
-            data = _FRAME_HEADER.pack(*fields)[:8] + page
-            if number and checksums.of(sums, data) == (stored[0], stored[1]):
-                frame, salts = Frame(number, pages, page), (salt_1, salt_2)
-        frames.append(frame)
-        sums = (stored[0], stored[1])
-    read = _ended(frames[: frames.index(None)] if None in frames else frames) if is_whole else []
-    transactions = list(_transactions(frames))
-    while transactions and None in transactions[-1]:
-        transactions.pop()
-    intact = [frame for each in transactions for frame in each if frame is not None]
-    return Log(page_bytes, tuple(each for each in read if each), tuple(intact), tuple(frames[len(read) :]))
-
-
-def with_log(database: bytes, page_bytes: int, frames: Sequence[Frame]) -> bytes:
-    """Return a database's bytes with the pages of a log in it, so that it needs no log.
-
-    A page that is in neither stays zero.
-    """
-    image = bytearray(database)
-    for frame in frames:
-        end = frame.number * page_bytes
-        image.extend(bytes(max(0, end - len(image))))
-        image[end - page_bytes : end] = frame.content
-    if frames:
-        size = frames[-1].pages * page_bytes
-        image.extend(bytes(max(0, size - len(image))))
-        del image[size:]
-    if image:
-        image[_READ_WRITE_VERSIONS] = b"\1\1"
-    return bytes(image)
-
-
-def _raw_frames(content: bytes, page_bytes: int) -> Iterator[tuple[tuple[int, ...], bytes]]:
-    frame_bytes = _FRAME_HEADER.size + page_bytes
-    for begin in range(_HEADER_BYTES, len(content) - frame_bytes + 1, frame_bytes):
-        page = begin + _FRAME_HEADER.size
-        yield _FRAME_HEADER.unpack_from(content, begin), content[page : page + page_bytes]
-
-
-def _ended(frames: Sequence[Frame | None]) -> list[Frame | None]:
-    """Leave out the frames of an unfinished transaction at the end."""
-    ends = [index for index, frame in enumerate(frames, start=1) if frame is not None and frame.pages]
-    return list(frames[: ends[-1]]) if ends else []
-
-
-def _transactions(frames: Sequence[Frame | None]) -> Iterator[list[Frame | None]]:
-    """Split frames at each end of a transaction; the frames that pad it, copies of its last one, belong to it."""
-    one: list[Frame | None] = []
-    for index, frame in enumerate(frames):
-        one.append(frame)
-        following = frames[index + 1] if index + 1 < len(frames) else None
-        if frame is not None and frame.pages and frame != following:
-            yield one
-            one = []
-
-
-class _Checksums:
-    """SQLite's checksum of a fixed number of bytes: a sum of their 32-bit words, weighted by Fibonacci's numbers."""
-
-    def __init__(self, order: str, size_bytes: int) -> None:
-        words = size_bytes // 4
-        self._words = struct.Struct(f"{order}{words}I")
-        numbers = [0, 1]
-        while len(numbers) <= words:
-            numbers.append((numbers[-2] + numbers[-1]) & _MASK)
-        self._first, self._second = numbers[words - 1 :: -1], numbers[words:0:-1]
-        self._ends = numbers[words - 1], numbers[words]
-
-    def of(self, before: tuple[int, int], data: bytes) -> tuple[int, int]:
-        """Continue the checksum ``before`` with the data."""
-        words = self._words.unpack(data)
-        s1, s2 = before
-        near, far = self._ends
-        following = near + far & _MASK
-        return (
-            (near * s1 + far * s2 + sum(map(operator.mul, words, self._first))) & _MASK,
-            (far * s1 + following * s2 + sum(map(operator.mul, words, self._second))) & _MASK,
-        )

@@ -20,17 +20,7 @@ from common.phrases import Phrase, counted
 from referee import errors
 from referee.journal import database
 from referee.journal.backups import back_up, copy_connection, drop_log, replace
-from referee.journal.database import (
-    COLUMNS,
-    LAST_NUMBER,
-    Connect,
-    WriterLock,
-    check_kind,
-    check_row,
-    checksum_of,
-    connect,
-    journal_faults,
-)
+from referee.journal.database import COLUMNS, LAST_NUMBER, Connect, check_row, checksum_of, connect, journal_faults
 from referee.journal.events import (
     Event,
     EventKind,
@@ -38,8 +28,9 @@ from referee.journal.events import (
     EvidenceLimits,
     encode,
 )
+from referee.journal.last_recorded import LastRecorded, last_recorded, missing_events
+from referee.journal.lock import WriterLock, check_kind
 from referee.journal.reader import JournalReader, check_beginning, check_present
-from referee.journal.recovery import LastRecorded, close_unmerged, file_stamp, recover
 
 WallClock = Callable[[], datetime]
 SyncFolder = Callable[[Path], None]
@@ -86,12 +77,11 @@ class Journal(JournalReader):
         limits: EvidenceLimits | None,
         lock: WriterLock | None,
         reopen: Callable[[Path], sqlite3.Connection] | None = None,
-        remark: str = "",
     ) -> None:
         """Wrap an open connection; callers use ``open`` or ``in_memory``. ``reopen`` opens a file for writing."""
         super().__init__(path, connection)
-        self.remark = remark
-        """What a person must know about the opening, such as lost events; usually empty."""
+        self.remark = ""
+        """Which events were missing when it was opened; usually empty."""
         self._reopen = reopen
         self._state = _FileState.IN_PLACE
         self._wall_clock = wall_clock
@@ -140,7 +130,7 @@ class Journal(JournalReader):
         with ExitStack() as on_failure:
             lock = WriterLock(path)
             on_failure.callback(lock.release)
-            remark = recover(path, wall_clock(), lock)
+            recorded = last_recorded(path)
 
             def reopen(file: Path, mode: str = "rw") -> sqlite3.Connection:
                 # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
@@ -163,7 +153,8 @@ class Journal(JournalReader):
                     raise errors.JournalFailedError(
                         "the journal {path} failed: {strerror}", path, error.strerror
                     ) from error
-                journal = cls(path, connection, wall_clock, limits, lock, reopen, remark)
+                journal = cls(path, connection, wall_clock, limits, lock, reopen)
+                remark = journal.remark = missing_events(path.name, journal.last_number, recorded)
             on_failure.pop_all()
         if remark and journal.latest_game() is not None:
             # Said again whenever the game is shown; if the disk is full, it was said once.
@@ -232,6 +223,9 @@ class Journal(JournalReader):
         self._kept_bytes = kept_bytes
         numbers = [row[0] for row, _ in rows]
         self._newest_game = [row for row in (*self._newest_game, *(row for row, _ in rows)) if row[1] == game]
+        # The events are recorded; if they can't be merged into the file, the next ones are written to a new file.
+        with suppress(errors.JournalError), self._noting_failure():
+            database.empty_log(self._connection)
         self._note_recorded()
         return numbers
 
@@ -249,7 +243,7 @@ class Journal(JournalReader):
     def _note_recorded(self) -> None:
         if self._last_recorded is not None:
             self._last_recorded.note(self._last)
-            self._stamp = file_stamp(self.path)
+            self._stamp = _file_stamp(self.path)
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:
@@ -284,7 +278,7 @@ class Journal(JournalReader):
     def _displacement(self, lock: WriterLock) -> errors.JournalDisplacedError | None:
         """Note what happened to the file, and return it as an error; ``None`` if it is in place."""
         if lock.is_in_place():
-            if file_stamp(self.path) == self._stamp:
+            if _file_stamp(self.path) == self._stamp:
                 return None
             self._state = self._state_of_changed_file()
             if self._state is _FileState.IN_PLACE:
@@ -309,7 +303,7 @@ class Journal(JournalReader):
             (kept_bytes,) = other.execute(_KEPT_BYTES).fetchone()
             found = max(map(check_row, rows), default=0)
             if (finding, found, kept_bytes) == ("ok", self._last, self._kept_bytes):
-                self._stamp = file_stamp(self.path)
+                self._stamp = _file_stamp(self.path)
                 return _FileState.IN_PLACE
             newest = [tuple(columns) for *columns, _ in rows if columns[0] == self._last]
             if finding == "ok" and found > self._last and newest == self._newest_game[-1:]:
@@ -340,11 +334,10 @@ class Journal(JournalReader):
                 connection.execute("COMMIT")
             on_failure.pop_all()
         with suppress(errors.JournalError, sqlite3.Error):
-            if self._state is _FileState.SHARED:
-                self._connection.close()
-            else:
-                # Otherwise SQLite would merge the log into the other file.
-                close_unmerged(self._connection, old)
+            self._connection.close()
+            if self._state is not _FileState.SHARED:
+                # What a reader kept in it would get into the other file.
+                drop_log(old)
         lock.release()
         self.path, self._lock, self._connection, self._state = new, own, connection, _FileState.IN_PLACE
         self._begin_recorded()
@@ -441,6 +434,15 @@ class Journal(JournalReader):
 
 def _insert(connection: sqlite3.Connection, row: database.Row) -> None:
     connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
+
+
+def _file_stamp(file: Path) -> tuple[int, int] | None:
+    """Return a file's size in bytes and time in ns, which change when it is written; ``None`` without a file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 class BufferedJournal(Closeable):

@@ -2,10 +2,11 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.closeable import Closeable
@@ -15,9 +16,10 @@ from engine.api import Game
 from engine.values import Player
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.journal import database
-from referee.journal.backups import read_with_log
-from referee.journal.database import COLUMNS, Connect, check_kind, check_row, connect, journal_faults, log_path
+from referee.journal.backups import copy_with_log
+from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
+from referee.journal.lock import check_kind
 
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""
@@ -49,6 +51,9 @@ class GameSpan:
     began: str
     newest: str
 
+
+_MEMORY_DISK = "/dev/shm"
+"""Where a journal is copied whose disk has no room for the index of a log, or may not be written."""
 
 MOST_GAMES = 300
 """How many of the newest games are searched for names and house rules: a year of evenings."""
@@ -233,9 +238,11 @@ def read_journal(path: Path, connect: Connect = connect) -> JournalReader:
             if not (has_log and database.is_without_index(error)):
                 raise
             connection.close()
-            # Copied into memory, it can be read without a log's index.
             connection = _in_memory(connect, on_failure)
-            connection.deserialize(read_with_log(path))
+            with TemporaryDirectory(dir=_MEMORY_DISK) as folder:
+                copy_with_log(path, Path(folder, path.name))
+                with closing(connect(Path(folder, path.name).as_uri())) as copied:
+                    copied.backup(connection)
             version = database.version_of(connection)
         database.check_version(version)
         check_beginning(path, version)

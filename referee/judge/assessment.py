@@ -11,12 +11,13 @@ from engine.api import StateT, TurnT
 from engine.values import Breach, Place
 from referee.judge import sentences
 from referee.judge.belief import Belief
-from referee.judge.decision import Conclusion, Decision, Resolved
+from referee.judge.decision import Conclusion, Decision
 from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Case, Changes, JudgeContext, apply_turn
 from referee.judge.faults import piece_of
 from referee.judge.pooled_reading import PooledReading
+from referee.judge.resolution import Resolved
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 

@@ -12,8 +12,14 @@ from engine.values import Breach
 from referee.judge import faults, sentences
 from referee.judge.assessment import Assessment, Judgement
 from referee.judge.belief import Belief, PendingTurn
-from referee.judge.decision import (
-    Conclusion,
+from referee.judge.decision import Conclusion
+from referee.judge.evidence import sensors
+from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
+from referee.judge.evidence.earlier_readings import given_earlier_readings
+from referee.judge.explanations import ExplanationKind
+from referee.judge.explorer import Changes, JudgeContext
+from referee.judge.pooled_reading import PooledReading, pool
+from referee.judge.resolution import (
     SideCheck,
     ends_game,
     resolve,
@@ -22,12 +28,6 @@ from referee.judge.decision import (
     was_ended_by_touch,
     weigh_sides,
 )
-from referee.judge.evidence import sensors
-from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
-from referee.judge.evidence.earlier_readings import given_earlier_readings
-from referee.judge.explanations import ExplanationKind
-from referee.judge.explorer import Changes, JudgeContext
-from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rolling import (
     following_dice_put_aside,
     has_next_player_rolled,

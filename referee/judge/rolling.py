@@ -12,9 +12,9 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.assessment import Assessment, Judgement
 from referee.judge.belief import Belief
-from referee.judge.decision import Resolved
 from referee.judge.dice import SeenDice, names_of, rank_rolls, score_of, shortfall
 from referee.judge.explorer import JudgeContext, apply_turn
+from referee.judge.resolution import Resolved
 from referee.judge.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, VerdictKind
 

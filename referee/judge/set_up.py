@@ -12,11 +12,11 @@ from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Plac
 from referee.judge import sentences
 from referee.judge.assessment import Judgement
 from referee.judge.belief import Belief
-from referee.judge.decision import narrow_by_sides
 from referee.judge.evidence.earlier_readings import readings_to_keep
 from referee.judge.explorer import Case, JudgeContext
 from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading, pool
+from referee.judge.resolution import narrow_by_sides
 from referee.judge.rolling import remember_known_dice
 from referee.judge.settings import Trigger
 from referee.judge.starts import set_up_states, usual_appearance

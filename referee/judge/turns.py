@@ -16,8 +16,14 @@ from engine.values import EMPTY, Appearance, Breach, LookName, Player
 from referee.judge import sentences
 from referee.judge.assessment import Assessment, Judgement
 from referee.judge.belief import Conversation, PendingTurn
-from referee.judge.decision import (
-    Conclusion,
+from referee.judge.decision import Conclusion
+from referee.judge.evidence import sensors
+from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
+from referee.judge.explanations import ExplanationKind, looks_while_writing, more_turns_explain
+from referee.judge.explorer import MOST_WEIGHED, Changes, JudgeContext, apply_turns
+from referee.judge.faults import StandingFault, find_breaches, find_turned_pieces
+from referee.judge.pooled_reading import PIECE, PooledReading
+from referee.judge.resolution import (
     Resolved,
     SideCheck,
     advance,
@@ -26,12 +32,6 @@ from referee.judge.decision import (
     resolve,
     weigh_sides,
 )
-from referee.judge.evidence import sensors
-from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
-from referee.judge.explanations import ExplanationKind, looks_while_writing, more_turns_explain
-from referee.judge.explorer import MOST_WEIGHED, Changes, JudgeContext, apply_turns
-from referee.judge.faults import StandingFault, find_breaches, find_turned_pieces
-from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 

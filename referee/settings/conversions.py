@@ -130,7 +130,7 @@ def sheet_path(game: Game[Any, Any], given: Mapping[str, OptionValue], folder: P
     the working folder.
     """
     sheet = game.sheet_file
-    if sheet is None or sheet.option is None or sheet.option not in given:
+    if sheet is None or sheet.option not in given:
         return None
     value = str(given[sheet.option]).strip()
     if "\0" in value:

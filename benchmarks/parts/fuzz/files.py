@@ -19,7 +19,6 @@ from benchmarks.parts.fuzz.run import Parser
 from benchmarks.parts.fuzz.typed import played
 from engine.errors import EngineError
 from engine.games.blokus_dice import sheet
-from engine.games.number_drop import sheet as components
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.values import Roll
@@ -212,10 +211,6 @@ def _house_sheet(data: bytes) -> None:
     sheet.read_sheet_file(data.decode(errors="surrogateescape"))
 
 
-def _components(data: bytes) -> None:
-    components.read_components(data.decode(errors="surrogateescape"))
-
-
 @cache
 def _faces() -> tuple[bytes, ...]:
     inks = np.random.default_rng(1).random((2, INSIDE.size), dtype=np.float32)
@@ -247,5 +242,4 @@ PARSERS = (
     _file("journal", _journals, _journal, RefereeError, EngineError),
     _file("copy of a journal", lambda: _journals()[:1], _restore_copy, RefereeError),
     Parser("house sheet", lambda: [sheet.text().encode()], _house_sheet, (EngineError,)),
-    Parser("components", lambda: [components.text().encode()], _components, (EngineError,)),
 )

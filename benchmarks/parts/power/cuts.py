@@ -25,7 +25,7 @@ from referee.journal.database import LAST_RECORDED, Connect, connect
 from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
 from referee.journal.fold import fold
 from referee.journal.journal import Journal, SyncFolder
-from referee.journal.recovery import last_recorded_text
+from referee.journal.last_recorded import last_recorded_text
 from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"
@@ -34,7 +34,6 @@ LIMITS = EvidenceLimits(picture_bytes=16 * 1024, total_bytes=192 * 1024)
 
 _LIFE_FRAMES = (60, 200)
 _MOST_PARTS = 3
-_CHECKPOINT_PAGES = 60
 _SHARE_WITH_NOISE = 0.2
 _SHARE_WITH_LAST = 0.5
 _DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -132,8 +131,6 @@ class _Opened:
     def __init__(self, path: Path, connect: Connect = connect, sync_folder: SyncFolder = sync_folder) -> None:
         def connect_once(target: str) -> sqlite3.Connection:
             self.connection = connect(target)
-            # Small, for several checkpoints in a game.
-            self.connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             return self.connection
 
         self.journal = Journal.open(

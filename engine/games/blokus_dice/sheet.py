@@ -15,12 +15,12 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
-from common.phrases import Phrase, counted, first_faults, joined
+from common.phrases import Phrase, first_faults, joined
 from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
 from engine.printing import Box, BoxGroup, PrintedSheet
-from engine.support.grid import Grid, Shape, drawing, free, members, orientations, picture, read_picture, set_of
+from engine.support.grid import Grid, Shape, free, members, orientations, picture, read_picture, set_of
 from engine.values import OptionValue
 
 _PICTURES: Mapping[str, str] = MappingProxyType(
@@ -361,44 +361,6 @@ def read_sheet(text: str) -> Sheet:
 def read(text: str) -> Mapping[str, OptionValue]:
     """Read a sheet file into the option for its sheet; raises UnreadableError with one line per fault."""
     return {option: str(read_sheet_file(text)[1])}
-
-
-def draw(text: str) -> str:
-    """Draw the sheet of a sheet file as text; raises UnreadableError with one line per fault."""
-    title, sheet = read_sheet_file(text)
-    return "\n".join([*([title, ""] if title else []), draw_sheet(sheet)])
-
-
-def draw_sheet(sheet: Sheet) -> str:
-    """Return a sheet drawn as text: its squares, rows of shapes and strikes."""
-    lines = _draw_squares(sheet)
-    for face, row in enumerate(sheet.shapes_of_row, 1):
-        pictures = [drawing(shape_of(name)) for name in row]
-        height = max(map(len, pictures))
-        lines.append("")
-        columns = [
-            [name.ljust(6), *(line.ljust(6) for line in drawn)] for name, drawn in zip(row, pictures, strict=True)
-        ]
-        for line in range(height + 1):
-            number = f"{face}: " if line == 0 else "   "
-            cells = (column[line] if line < len(column) else " " * 6 for column in columns)
-            lines.append((number + "".join(cells)).rstrip())
-    lines += [
-        "",
-        f"{len(sheet.shapes)} shapes, {sum(sheet.sizes)} squares; {sheet.open_squares.bit_count()} to fill; "
-        f"{counted(sheet.strikes, 'strike')}",
-    ]
-    return "\n".join(lines)
-
-
-def _draw_squares(sheet: Sheet) -> list[str]:
-    """Return the squares with row and column names, the farthest row first."""
-    marks = [CLOSED if sheet.closed >> square & 1 else "." for square in range(sheet.grid.squares)]
-    lines = [
-        f"{row + 1:2} {' '.join(marks[row * sheet.columns : (row + 1) * sheet.columns])}"
-        for row in reversed(range(sheet.rows))
-    ]
-    return [*lines, "   " + " ".join(name[0] for name in sheet.grid.names[: sheet.columns])]
 
 
 def print_sheet(sheet: Sheet) -> PrintedSheet:

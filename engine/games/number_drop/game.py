@@ -2,7 +2,7 @@
 
 from common.phrases import Phrase
 from engine.api import Game
-from engine.games.number_drop import hints, notation, rules, sheet, table, turns
+from engine.games.number_drop import hints, notation, rules, table, turns
 from engine.games.number_drop.sheet import printed_sheet
 from engine.games.number_drop.state import LOOKS, OPTIONS, PLACES, PLAYERS
 from engine.games.number_drop.table import marked_sheets
@@ -24,7 +24,6 @@ GAME = Game(
     tiles=table.tiles,
     shapes=table.shapes,
     scores=scores_of,
-    sheet_file=sheet,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
     points_of_sheet=table.points_of_sheet,

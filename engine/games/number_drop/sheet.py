@@ -1,10 +1,5 @@
 """The dice and penalty tiles, and one player's sheet: its marks, points, and how shapes fall into it.
 
-The dice and tiles are a JSON file: ``format``; ``number_dice``, four texts of six faces each, a digit or ``*``;
-``shape_die``, six faces out of I, O, T, L, S and ``*``; ``shapes``, a drawing for each tile face, top row first;
-``tiles``, five tiles with the faces of their ``solo`` and their ``other`` side. Users may supply their own file, which
-is converted to options.
-
 A sheet's cells are squares of a grid, a1 at the bottom left; lines are rows. A *box* is a combination that scores once:
 3 to 7 identical digits, 3 to 7 consecutive digits, and one box for eight of either kind. Identical digits are a
 connected set of exactly as many equal digits as the box requires, even within a larger patch. Consecutive digits are a
@@ -21,17 +16,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from importlib import resources
 from itertools import combinations_with_replacement, islice, pairwise, permutations
 from random import Random
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from common.json_files import parse_json
 from common.phrases import Phrase, counted
 from engine.errors import UnreadableError
 from engine.printing import Box, BoxGroup, PrintedSheet
-from engine.support.grid import Grid, Shape, drawing, members, orientations, picture, read_picture, set_of, union
+from engine.support.grid import Grid, Shape, members, orientations, picture, read_picture, set_of, union
 from engine.values import OptionValue
 
 STAR = "*"
@@ -39,9 +32,23 @@ DIGITS = "0123456789"
 SHAPES = "IOTLS"
 """The shapes on the shape die; each has the drawing of the solo face that starts with its letter."""
 
-FORMAT = "number-drop-components 1"
 NUMBER_DICE, FACES_A_DIE, TILES = 4, 6, 5
-_KEYS = {"format", "number_dice", "shape_die", "shapes", "tiles"}
+_PRINTED_DICE = ("1*3457", "12*456", "234*67", "123567", "IOTLS*")
+_PRINTED_TILES = (("I4", "V3"), ("L4", "I3"), ("O4", "U5"), ("T4", "X5"), ("S4", "T5"))
+"""The faces for the solo game, and those on the other sides."""
+_DRAWINGS = {
+    "I4": "XXXX",
+    "L4": "X../XXX",
+    "O4": "XX/XX",
+    "T4": ".X./XXX",
+    "S4": ".XX/XX.",
+    "V3": "X./XX",
+    "I3": "XXX",
+    "U5": "X.X/XXX",
+    "X5": ".X./XXX/.X.",
+    "T5": "XXX/.X./.X.",
+}
+"""Each tile face, the top row first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,38 +69,9 @@ class Components:
 
 @cache
 def printed_components() -> Components:
-    """Return the components that come with the game; raises UnreadableError if the file is damaged."""
-    return read_components(text())
-
-
-def read_components(text: str) -> Components:
-    """Read a components file; raises UnreadableError that names the faulty part."""
-    try:
-        data = parse_json(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        example = "`./run tools sheet new --game number-drop`"
-        raise UnreadableError(
-            Phrase("line {line} is not JSON; expected dice and tiles as {example} writes them", line, example)
-        ) from None
-    if not isinstance(data, dict) or set(data) != _KEYS:
-        got = ", ".join(sorted(map(str, data))) if isinstance(data, dict) else type(data).__name__
-        raise UnreadableError(
-            Phrase("the components have {got}; expected {keys}", got or Phrase("nothing"), ", ".join(sorted(_KEYS)))
-        )
-    if data["format"] != FORMAT:
-        raise UnreadableError(
-            Phrase("the components' format is {got!r}; expected {expected!r}", data["format"], FORMAT)
-        )
-    shapes = _read_shapes(data["shapes"])
-    number_dice = data["number_dice"]
-    if not isinstance(number_dice, list) or not all(isinstance(die, str) for die in number_dice):
-        raise UnreadableError(
-            Phrase("number_dice is {got!r}; expected {count} texts of faces", number_dice, NUMBER_DICE)
-        )
-    return Components(
-        read_dice("/".join([*number_dice, str(data["shape_die"])])), _read_tiles(data["tiles"], shapes), shapes
-    )
+    """Return the components that come with the game."""
+    shapes = {name: read_picture(drawn) for name, drawn in _DRAWINGS.items()}
+    return Components(_PRINTED_DICE, _PRINTED_TILES, MappingProxyType(shapes))
 
 
 def read_dice(text: str) -> tuple[str, ...]:
@@ -120,87 +98,6 @@ def read_dice(text: str) -> tuple[str, ...]:
                 column,
             )
     return dice
-
-
-def _read_shapes(data: Any) -> Mapping[str, Shape]:
-    if not isinstance(data, dict) or not all(isinstance(drawing, str) for drawing in data.values()):
-        raise UnreadableError(Phrase("shapes is {got!r}; expected a drawing for each name", data))
-    shapes = {name: read_picture(drawing) for name, drawing in data.items()}
-    missing = [f"{letter}4" for letter in SHAPES if f"{letter}4" not in shapes]
-    if missing:
-        raise UnreadableError(
-            Phrase("shapes lacks {missing}; expected every shape of the shape die", ", ".join(missing))
-        )
-    odd = [name for name in SHAPES if len(shapes[f"{name}4"]) != NUMBER_DICE]
-    if odd:
-        raise UnreadableError(
-            Phrase("the shape of {odd} must have four squares, one for each number die", ", ".join(odd))
-        )
-    return MappingProxyType(shapes)
-
-
-def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
-    if not isinstance(data, list) or len(data) != TILES:
-        raise UnreadableError(Phrase("tiles is {got!r}; expected {count} tiles", data, TILES))
-    tiles = []
-    for number, tile in enumerate(data, start=1):
-        if not isinstance(tile, dict) or set(tile) != {"solo", "other"}:
-            raise UnreadableError(Phrase("tile {number} is {got!r}; expected a solo and an other face", number, tile))
-        for face in tile.values():
-            if not isinstance(face, str) or face not in shapes:
-                raise UnreadableError(
-                    Phrase("tile {number} shows {face!r}; expected one of {shapes}", number, face, ", ".join(shapes))
-                )
-        tiles.append((tile["solo"], tile["other"]))
-    faces = [face for tile in tiles for face in tile]
-    if len(set(faces)) != len(faces) or {solo for solo, _ in tiles} != {f"{letter}4" for letter in SHAPES}:
-        raise UnreadableError(
-            Phrase("the tiles show {faces}; expected ten faces, the solo ones {shapes}", ", ".join(faces), SHAPES)
-        )
-    return tuple(tiles)
-
-
-option = None
-"""No option takes the name of a file."""
-
-
-@cache
-def text() -> str:
-    """Return the text of the components file that comes with the game."""
-    return resources.files(__package__).joinpath("components.json").read_text(encoding="utf-8")
-
-
-def read(text: str) -> dict[str, str]:
-    """Convert a components file to the options ``dice`` and ``tile_backs``.
-
-    The sides of tiles may be paired differently, but their shapes must be the printed ones. Raises UnreadableError.
-    """
-    own, printed = read_components(text), printed_components()
-    for name in sorted({*own.shapes, *printed.shapes}):
-        if own.shapes.get(name) != printed.shapes.get(name):
-            got = picture(own.shapes[name]) if name in own.shapes else Phrase("nothing")
-            expected = picture(printed.shapes[name]) if name in printed.shapes else Phrase("no shape of that name")
-            raise UnreadableError(
-                Phrase(
-                    "shapes.{name}: got {got}; expected {expected}: only dice and pairs may differ", name, got, expected
-                )
-            )
-    back_of = dict(own.tiles)
-    return {"dice": "/".join(own.dice), "tile_backs": ",".join(back_of[solo] for solo, _ in printed.tiles)}
-
-
-def draw(text: str) -> str:
-    """Draw the components in a file: each die's faces and both sides of each tile; raises UnreadableError."""
-    own = read_components(text)
-    read(text)
-    lines = [f"die {number}: {' '.join(faces)}" for number, faces in enumerate(own.dice[:-1], 1)]
-    lines.append(f"shape die: {' '.join(own.dice[-1])}")
-    for solo, other in own.tiles:
-        sides = [drawing(own.shapes[name]) for name in (solo, other)]
-        lines += ["", f"{solo:<8}{other}"]
-        for row in range(max(map(len, sides))):
-            lines.append("".join((side[row] if row < len(side) else "").ljust(8) for side in sides).rstrip())
-    return "\n".join(lines)
 
 
 GRID = Grid(7, 14)

@@ -227,40 +227,9 @@ def written(*changes: tuple[str, str]) -> str:
     return "ours.toml"
 
 
-def test_a_new_sheet_is_a_copy_of_the_default_one(run_checked):
-    printed = run_checked("sheet", "new").output
-    run_checked("sheet", "new", "--out", "ours.toml")
-    assert Path("ours.toml").read_text(encoding="utf-8") == printed == present(load("blokus-dice").sheet_file).text()
-    assert (
-        "--option sheet=house\nIn short: --option sheet=ours.toml" in run_checked("sheet", "check", "ours.toml").output
-    )
-
-
-def test_a_file_whose_name_has_a_space_can_be_copied_from_what_is_said(run_checked):
-    said = run_checked("sheet", "new", "--out", "our sheet.toml").output
-    assert "sheet check 'our sheet.toml' --game blokus-dice" in said
-    assert "In short: --option 'sheet=our sheet.toml'\n" in run_checked("sheet", "check", "our sheet.toml").output
-
-
-def test_no_file_is_overwritten_unless_asked(run_checked):
-    Path("ours.toml").write_text("mine", encoding="utf-8")
-    assert "--force" in run_checked("sheet", "new", "--output", "ours.toml", code=2).stderr
-    assert Path("ours.toml").read_text(encoding="utf-8") == "mine"
-    run_checked("sheet", "new", "--output", "ours.toml", "--force")
-    assert Path("ours.toml").read_text(encoding="utf-8") != "mine"
-    full = run_checked("sheet", "new", "--output", "/dev/full", "--force", code=8)
-    assert full.stderr == "referee: error: /dev/full: No space left on device\n"
-
-
-def test_an_owners_own_sheet_is_shown_checked_and_played_with(run_checked):
+def test_an_owners_own_sheet_is_played_with(run_checked):
     ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'), ('"house"', '"ours"'))
-    shown = run_checked("sheet", "show", ours).output
-    assert shown.startswith("ours\n")
-    assert " 2 . # . . . . . .\n" in shown
-    assert "21 shapes, 89 squares; 46 to fill; 3 strikes" in shown
-    assert "house" in run_checked("sheet", "show").output
     value = "8x6/3/b2,e4/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
-    assert f"--option sheet={value}\n" in run_checked("sheet", "check", ours).output
     assert (
         "8 by 6 squares (46 of them open)" in run_checked("rules", "blokus-dice", "--option", "sheet=ours.toml").output
     )
@@ -272,34 +241,17 @@ def test_an_owners_own_sheet_is_shown_checked_and_played_with(run_checked):
 
 def test_every_fault_of_a_sheet_file_is_named(run_checked):
     sheet = written(("[rows]", "[shapes]"))
-    said = run_checked("sheet", "check", sheet, code=4).stderr
-    assert "line 17, shapes: is not a key of a sheet" in said
-    assert "rows.1: got nothing" in said
-    assert all(line.startswith("referee: error: ") for line in said.splitlines())
-    assert run_checked("sheet", "show", sheet, code=4).stderr == said
-
-
-def test_a_sheet_file_of_another_game_is_recognised(run_checked):
-    run_checked("sheet", "new", "--game", "number-drop", "--output", "ours.toml")
-    for command in ("check", "show"):
-        said = run_checked("sheet", command, "ours.toml", code=2).stderr
-        assert "ours.toml is a file of number-drop; add --game number-drop." in said
+    for command in (("rules", "blokus-dice"), ("print", "sheet", "blokus-dice", "--out", "sheets.pdf")):
+        said = run_checked(*command, "--option", f"sheet={sheet}", code=4).stderr
+        assert "option sheet is the file ours.toml, which has faults" in said
+        assert "line 17, shapes: is not a key of a sheet" in said
+        assert "rows.1: got nothing" in said
 
 
 def test_unreadable_sheet_files_are_refused(run_checked):
-    assert "does not exist" in run_checked("sheet", "check", "none.toml", code=2).stderr
     Path("ours.toml").write_bytes(b"\xff\xfe")
-    assert "is not UTF-8 text" in run_checked("sheet", "check", "ours.toml", code=4).stderr
-    assert "No such file" in run_checked("rules", "blokus-dice", "--option", "sheet=none.toml", code=8).stderr
-    Path("faulty.toml").write_text("", encoding="utf-8")
-    said = run_checked("rules", "blokus-dice", "--option", "sheet=faulty.toml", code=4).stderr
-    assert "option sheet is the file faulty.toml, which has faults" in said
-
-
-def test_a_game_without_a_sheet_file_names_those_with_one(run_checked):
-    assert "Deblockle has no sheet file; these have: blokus-dice, number-drop" in run_checked(
-        "sheet", "show", "--game", "deblockle", code=2
-    ).stderr  # fmt: skip
+    for option, code, message in (("ours.toml", 4, "is not UTF-8 text"), ("none.toml", 8, "No such file")):
+        assert message in run_checked("rules", "blokus-dice", "--option", f"sheet={option}", code=code).stderr
 
 
 def test_a_sheet_file_is_accepted_wherever_options_are(run_checked):
@@ -352,36 +304,11 @@ def test_a_sheet_file_in_the_settings_is_printed(run_checked):
     assert Path("set.pdf").read_bytes() == Path("typed.pdf").read_bytes()
 
 
-def parts(*changes: tuple[str, str]) -> str:
-    """Write ``parts.json``: Number Drop's default file with these changes."""
-    text = present(load("number-drop").sheet_file).text()
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    Path("parts.json").write_text(text, encoding="utf-8")
-    return "parts.json"
-
-
-def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run_checked):
-    of_it = ("--game", "number-drop")
-    assert run_checked("sheet", "new", *of_it).output == present(load("number-drop").sheet_file).text()
-    advice = run_checked("sheet", "new", *of_it, "--output", "copy.json").output.partition("referee ")[2]
-    assert run_checked(*advice.split()).output.startswith("copy.json is good for number-drop")
-    shown = run_checked("sheet", "show", *of_it).output
-    assert "die 1: 1 * 3 4 5 7\n" in shown
-    assert "shape die: I O T L S *" in shown
-    assert "O4      U5\n■■      ■ ■\n■■      ■■■\n" in shown
-    swapped = (('"other": "V3"', '"other": "?"'), ('"other": "X5"', '"other": "V3"'), ('"?"', '"X5"'))
-    ours = parts(('"1*3457"', '"123457"'), *swapped)
-    said = run_checked("sheet", "check", ours, *of_it).output
+def test_dice_and_tiles_of_number_drop_are_options(run_checked):
     dice, backs = "dice=123457/12*456/234*67/123567/IOTLS*", "tile_backs=X5,I3,U5,V3,T5"
-    assert said == f"parts.json is good for number-drop: --option '{dice}' --option {backs}\n"
-    assert backs in run_checked("rules", "number-drop", "--option", dice, "--option", backs).output
-
-
-def test_faults_of_dice_and_tiles_are_named(run_checked):
-    said = run_checked("sheet", "check", parts(('"XX/XX"', '"XX/X."')), "--game", "number-drop", code=4).stderr
-    assert "the shape of O must have four" in said
+    shown = run_checked("rules", "number-drop", "--option", dice, "--option", backs).output
+    assert dice in shown
+    assert backs in shown
 
 
 def corners_of(shot: Shot) -> str:

@@ -26,7 +26,7 @@ from referee.journal.database import connect, log_path
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
-from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
+from tests.referee.journal.samples import NEW_GAME, TURN, kept_back, picture, ticking_clock
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 SET_UP = Event(EventKind.SET_UP, {"state": "s0"})
@@ -123,7 +123,7 @@ def test_a_journal_is_restored_with_the_log_that_a_power_cut_left(path: Path, tm
     if merged:
         with opened(path) as journal:
             journal.append(NEW_GAME)
-    with opened(path) as journal:
+    with kept_back(path) as journal:
         journal.append(TURN if merged else NEW_GAME)
         journal.append(SET_UP)
         for file in (path, log_path(path)):
@@ -150,7 +150,7 @@ def test_the_log_of_a_deleted_journal_is_not_merged_into_the_restored_one(path: 
     with opened(path) as journal:
         journal.append(NEW_GAME)
     back_up(path, copy)
-    with opened(path) as journal:
+    with kept_back(path) as journal:
         journal.append(SET_UP)
         shutil.copy(log_path(path), tmp_path / "log")
     path.unlink()
@@ -187,7 +187,7 @@ def _without_index(journal: Path) -> None:
 def test_a_journal_on_a_read_only_disk_is_read_and_copied(path: Path, tmp_path: Path, has_log: bool) -> None:
     card = tmp_path / "card" / "games.sqlite"
     card.parent.mkdir()
-    with opened(path) as journal:
+    with kept_back(path) as journal:
         journal.append(NEW_GAME)
         if has_log:
             for name in (card, log_path(card)):

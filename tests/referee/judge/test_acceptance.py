@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from referee.judge.belief import PendingTurn
-from referee.judge.decision import (
+from referee.judge.decision import decide
+from referee.judge.explanations import Explanation, ExplanationKind
+from referee.judge.explorer import Case, JudgeContext, changes_between
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.resolution import (
     Resolved,
     SideCheck,
     advance,
-    decide,
     reading_of_turns,
     same_piece_moves_on,
     was_ended_by_touch,
     weigh_sides,
 )
-from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import Case, JudgeContext, changes_between
-from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, seen_as

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge.decision import Candidates, find_candidates, resolve
+from referee.judge.decision import Candidates, find_candidates
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
 from referee.judge.evidence.turns import count_contradiction, height_contradiction, stack_doubts
 from referee.judge.explanations import Explanation, ExplanationKind, score_touches, within_one_turn
 from referee.judge.explorer import Case, JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.resolution import resolve
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn

@@ -11,10 +11,11 @@ from engine.showing import TableConstraint, turns_by_trying, turns_showing
 from engine.values import EMPTY, Roll
 from referee.judge.assessment import Assessment
 from referee.judge.belief import Belief
-from referee.judge.decision import Conclusion, resolve
+from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind, beyond_one_turn, looks_while_writing
 from referee.judge.explorer import MOST_WEIGHED, Case, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.resolution import resolve
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.turns import find_two_written_turns
 from tests.effort import cases

@@ -82,7 +82,7 @@ class Served:
 @contextmanager
 def served(connections: Connections, address: str | None = HERE) -> Iterator[Served]:
     said: list[str] = []
-    with ExitStack() as stack, open_page(port_of(), PageOptions(address), said.append, connections) as page:
+    with ExitStack() as stack, open_page(port_of(), PageOptions(address=address), said.append, connections) as page:
         yield Served(page, stack)
     assert said == []
 
@@ -165,7 +165,7 @@ def test_at_the_machine_itself_nobody_s_connections_are_too_many() -> None:
 
 
 def test_a_connection_whose_other_side_has_gone_ends_within_a_minute() -> None:
-    options = PageOptions(HERE)
+    options = PageOptions(address=HERE)
     with open_entrance(options) as at, open_page(port_of(), options, print, entrance=at) as page:
         with closing(Device(page)) as viewer:
             viewer.ask()

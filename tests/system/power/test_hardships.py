@@ -16,20 +16,18 @@ from typing import Any
 
 import apsw
 import pytest
-from click.testing import CliRunner
 
-from benchmarks.machine import journal_damage
 from benchmarks.parts.power.disk import Disk, Sync
 from benchmarks.parts.power.vfs import RecordingFiles
 from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
-from referee.journal import journal
-from referee.journal.database import connect, lock_holder
+from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import BufferedJournal, Journal
+from referee.journal.lock import lock_holder
 from referee.journal.reader import read_journal
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
@@ -494,16 +492,3 @@ def test_a_really_full_disk_loses_nothing_and_is_named(tmp_path: Path, script: s
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert done.stdout == "caught up\n", done.stderr
-
-
-def test_each_event_is_there_or_named_as_missing() -> None:
-    done = CliRunner().invoke(journal_damage.main, ["--damages", "12", "--seed", "7"])
-    assert done.exit_code == 0, done.output
-    assert "12 damages to a journal of" in done.output
-
-
-def test_a_referee_that_ignores_damage_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "recover", lambda *_: "")
-    done = CliRunner().invoke(journal_damage.main, ["--damages", "12", "--seed", "7"])
-    assert done.exit_code == 1
-    assert "LOST SILENTLY" in done.output

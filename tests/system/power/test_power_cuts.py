@@ -94,7 +94,7 @@ def without(monkeypatch: pytest.MonkeyPatch, statement: str, instead: str) -> No
 @pytest.mark.parametrize(
     ("statement", "instead", "outcome"),
     [
-        ("synchronous = FULL", "synchronous = NORMAL", CutOutcome.NONE_KEPT),
+        ("synchronous = FULL", "synchronous = OFF", CutOutcome.NONE_KEPT),
         ("synchronous = FULL", "synchronous = OFF", CutOutcome.SECTORS),
         ("&psow=0", "", CutOutcome.WRECKED),
     ],
@@ -112,7 +112,7 @@ def test_a_journal_that_is_less_careful_is_found_out(
 
 
 def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "synchronous = FULL", "synchronous = NORMAL")
+    without(monkeypatch, "synchronous = FULL", "synchronous = OFF")
     monkeypatch.setattr("benchmarks.parts.power.cuts._LIFE_FRAMES", (10_000, 10_000))
     arguments = ["--kills", "0", "--games", "1", "--draws", "1", "--turns", "1", "--seed", "5"]
     done = CliRunner().invoke(power_cut.main, arguments)
@@ -120,7 +120,7 @@ def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) ->
     again = next(line.split("again: ")[1].split() for line in done.output.splitlines() if "again: " in line)
     replayed = CliRunner().invoke(power_cut.main, again)
     assert replayed.exit_code == 1
-    assert "lost" in replayed.output
+    assert "damaged" in replayed.output
     monkeypatch.undo()
     assert (
         CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", "0:3:CUT_SHORT:7"]).exit_code

@@ -21,12 +21,13 @@ from vision.locating.location import TableLocation
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, SharedPicture
 from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.hands import HandMonitor, HandSettings
-from vision.readers import table_reader as part_reader
+from vision.readers import part_reader
 from vision.readers.ink.appearance import plain_appearance
 from vision.readers.ink.reader import InkReader
+from vision.readers.part_reader import PartReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.surface_reader import SurfaceReader
-from vision.readers.table_reader import PartReader, TableReader
+from vision.readers.table_reader import TableReader
 from vision.reading import Hindrance, HindranceKind
 from vision.surface.occlusion import Occlusion
 

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.games.blokus_dice.sheet import draw_sheet
 from engine.games.blokus_dice.table import marked_sheets
 from tests.engine.games.blokus_dice import oracle
 from tests.engine.games.blokus_dice.strategies import GAME
@@ -184,60 +183,11 @@ def test_the_oracles_sheet_is_the_house_sheet():
 
 ONE_STRIKE = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
 NO_STRIKES = "sheet=6x5/0/-/1,2/I3/V3/I4,L4/L5/O4"
-DRAWN = """\
- 5 . . . . . .
- 4 . . . . . .
- 3 . . # . . .
- 2 . . . . . .
- 1 . . . . . .
-   a b c d e f
-
-1: 1     2
-   ■     ■
-         ■
-
-2: I3
-   ■
-   ■
-   ■
-
-3: V3
-   ■
-   ■■
-
-4: I4    L4
-   ■     ■
-   ■     ■
-   ■     ■■
-   ■
-
-5: L5
-   ■
-   ■
-   ■
-   ■■
-
-6: O4
-   ■■
-   ■■
-
-8 shapes, 26 squares; 29 to fill; 1 strike"""
 
 
 def playing(sheet: str, first: str = "-:0"):
     second = "6/6/6/6/bbb3:0" if first != "-:0" else first
     return GAME.notation.parse_state(f"p1 dice=1,5 p1={first} p2={second} {sheet}")
-
-
-def test_a_sheet_is_drawn_with_its_squares_shapes_and_strikes() -> None:
-    assert draw_sheet(playing(ONE_STRIKE).options.sheet) == DRAWN
-
-
-def test_a_title_is_printed_above_the_sheet() -> None:
-    text = present(GAME.sheet_file).text()
-    title, empty, *drawn = present(GAME.sheet_file).draw(text).split("\n")
-    assert (title, empty) == ("house", "")
-    assert present(GAME.sheet_file).draw(text.replace('"house"', '""')).split("\n") == drawn
 
 
 def test_used_shapes_and_strikes_are_crossed_off_and_those_that_the_dice_give_are_marked() -> None:

@@ -20,8 +20,6 @@ from engine.games.number_drop.sheet import (
     Points,
     Sheet,
     any_digits,
-    printed_components,
-    read_components,
     read_dice,
 )
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, Slide
@@ -44,7 +42,6 @@ from tests.engine.games.number_drop.strategies import (
     turns_of,
 )
 from tests.engine.whole_games import scores_of
-from tests.present import present
 
 GOLDEN = (
     ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."
@@ -277,48 +274,6 @@ def test_a_shape_stops_at_the_first_obstacle_and_may_leave_holes():
     assert ("b1", "b2", "b3", "b4") in squares
     assert ("d2", "e2", "f2", "g2") in squares
     assert len(squares) == 11
-
-
-COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457", "12*456", "234*67", "123567"],
-"shape_die": "IOTLS*", "shapes": {"I4": "XXXX", "L4": "X../XXX", "O4": "XX/XX", "T4": ".X./XXX", "S4": ".XX/XX.",
-"V3": "X./XX", "I3": "XXX", "U5": "X.X/XXX", "X5": ".X./XXX/.X.", "T5": "XXX/.X./.X."},
-"tiles": [{"solo": "I4", "other": "V3"}, {"solo": "L4", "other": "I3"}, {"solo": "O4", "other": "U5"},
-{"solo": "T4", "other": "X5"}, {"solo": "S4", "other": "T5"}]}"""
-
-
-def test_the_default_components_are_those_of_the_printed_game():
-    read = read_components(COMPONENTS)
-    printed = printed_components()
-    assert (read.dice, read.tiles, dict(read.shapes)) == (printed.dice, printed.tiles, dict(printed.shapes))
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "message"),
-    [
-        ("{", "[", "not JSON"),
-        ('"format"', '"form"', "expected format"),
-        ("components 1", "components 2", "format is"),
-        ("1*3457", "1*345", "6 faces"),
-        ("1*3457", "1*345I", "6 faces"),
-        ('["1*3457", "12*456", "234*67", "123567"]', "7", "number_dice is 7"),
-        ("IOTLS*", "IOTLSX", "faces out of IOTLS"),
-        ('"XXXX"', '"XX.XX"', "hang together"),
-        ('"XXXX"', '"XX?X"', "column 3"),
-        ('"XXXX"', '"XXX"', "must have four squares"),
-        ('"I4": "XXXX", ', "", "lacks I4"),
-        ('"X./XX"', "3", "shapes is"),
-        ('{"solo": "I4", "other": "V3"}, ', "", "expected 5 tiles"),
-        ('"other": "V3"', '"back": "V3"', "solo and an other"),
-        ('"other": "V3"', '"other": "W3"', "tile 1 shows 'W3'"),
-        ('"other": "V3"', '"other": "I3"', "expected ten faces"),
-        ("X.X/XXX", "XXX/X.X/X..", r"shapes\.U5: got XXX/X\.X/X\.\.; expected X\.X/XXX"),
-        ('"T5": ', '"Y5": "XXXX/.X..", "T5": ', r"shapes\.Y5: got XXXX/\.X\.\.; expected no shape of that name"),
-    ],
-)
-def test_damaged_components_and_unknown_shapes_are_refused(before, now, message):
-    assert before in COMPONENTS
-    with pytest.raises(UnreadableError, match=message):
-        present(GAME.sheet_file).read(COMPONENTS.replace(before, now, 1))
 
 
 SOLO = "I4,L4,O4,T4,S4"
