@@ -18,7 +18,7 @@ def cases(number: int, least: int = 1) -> int:
     return max(least, number * settings().max_examples // _WRITTEN_FOR)
 
 
-def some(items: Iterable[T], least: int = 2) -> list[T]:
+def some(items: Iterable[T], least: int = 1) -> list[T]:
     """Some of a list of cases, spread evenly, the first among them: all in `./check --all`, a tenth in `./check`."""
     every = list(items)
     is_all = settings().max_examples >= EXAMPLES_IN_ALL

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.slow_pictures import TEXTURES
 from referee.settings.table_layout import layout_for_camera
 from simulator.scene.scene import looking_at
+from tests.effort import some
 from vision import self_calibration
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -70,7 +71,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[cv2.aruco.ArucoDetec
     return done
 
 
-@pytest.mark.parametrize("texture", ["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"])
+@pytest.mark.parametrize("texture", some(["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"], 1))
 def test_of_many_quads_only_the_largest_are_compared(
     texture: str, searched: list[tuple[cv2.aruco.ArucoDetector, Image]]
 ) -> None:
@@ -156,7 +157,7 @@ def longest_run(work: list[str], name: str) -> int:
     return max(counts)
 
 
-@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("lines", some([False, True], 1))
 @pytest.mark.parametrize("is_known", [False, True])
 def test_a_photo_is_searched_in_steps(lines: bool, is_known: bool, work: list[str]) -> None:
     layout = layout_for_camera("diaballik", Path("kit"), "none" if lines else "layout")
