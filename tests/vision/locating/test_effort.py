@@ -161,10 +161,11 @@ def longest_run(work: list[str], name: str) -> int:
 @pytest.mark.parametrize("is_known", [False, True])
 def test_a_photo_is_searched_in_steps(lines: bool, is_known: bool, work: list[str]) -> None:
     layout = layout_for_camera("diaballik", Path("kit"), "none" if lines else "layout")
-    fixed = camera_with_share(PRIORS.focal, SIZE) if is_known else None
+    size = (640, 360)
+    fixed = camera_with_share(PRIORS.focal, size) if is_known else None
     reader = table_reader(LearnedCameras(layout, fixed=fixed), layout, None, attention=Attention.STILL)
     reader.pause = lambda: work.append("pause")
-    reading = reader.read(Frame(seen("foliage"), 0.0, 0, "phone", is_still=True))
+    reading = reader.read(Frame(seen("foliage", size), 0.0, 0, "phone", is_still=True))
     assert not reading.places
     assert work.count("search") >= 3 - lines
     assert longest_run(work, "search") == 1
@@ -228,7 +229,8 @@ def test_a_board_without_markers_is_searched_with_one_focal_length_at_a_time(wor
 
 
 def test_a_search_of_a_known_camera_is_made_in_steps_too(work: list[str]) -> None:
-    picture = SharedPicture(seen("foliage"), pause=lambda: work.append("pause"))
+    size = (480, 270)
+    picture = SharedPicture(seen("foliage", size), pause=lambda: work.append("pause"))
     with pytest.raises(NotLocatedError):
-        locate(picture.image, camera_with_share(PRIORS.focal, SIZE), LAYOUT, markers=picture)
+        locate(picture.image, camera_with_share(PRIORS.focal, size), LAYOUT, markers=picture)
     assert longest_run(work, "search") == 1
