@@ -1,8 +1,6 @@
 """``hall``: every table of a club on one page."""
 
-import sys
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -50,7 +48,7 @@ def hall_command(
     page_port: int | None,
     page_address: str | None,
 ) -> int:
-    """Show every table of a club on one page, and run its tournaments.
+    """Show every table of a club on one page.
 
     Tables are found through the MQTT broker that they report to. Those that need an arbiter come first. The
     hall keeps a copy of their journals; it may be stopped and started at any time.
@@ -61,10 +59,6 @@ def hall_command(
       ./run tools hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
-    if find_spec("rustworkx") is None:
-        raise click.ClickException(
-            f"a hall needs rustworkx, which is not installed; type: {sys.executable} -m pip install rustworkx"
-        )
     from hall.running import broker_address, check_topics, run_hall
 
     options = chosen_page(True, page_port, page_address)

@@ -49,23 +49,6 @@ SCHEMA = (
         request_id TEXT PRIMARY KEY, seat TEXT NOT NULL, content TEXT NOT NULL, given_by TEXT NOT NULL,
         given_at TEXT NOT NULL, status TEXT NOT NULL, words TEXT NOT NULL, event_number BIGINT)""",
     "CREATE INDEX IF NOT EXISTS ruling_by_seat ON ruling (seat, given_at)",
-    """CREATE TABLE IF NOT EXISTS tournament (
-        id BIGINT PRIMARY KEY, name TEXT NOT NULL, system TEXT NOT NULL, rounds BIGINT NOT NULL, game TEXT NOT NULL,
-        began TEXT NOT NULL)""",
-    """CREATE TABLE IF NOT EXISTS player (
-        tournament BIGINT NOT NULL REFERENCES tournament (id), number BIGINT NOT NULL, name TEXT NOT NULL,
-        rating BIGINT NOT NULL, present BIGINT NOT NULL, PRIMARY KEY (tournament, number))""",
-    # decided_by is the arbiter who decided the result; empty for an open game and for the table's own result.
-    """CREATE TABLE IF NOT EXISTS pairing (
-        tournament BIGINT NOT NULL REFERENCES tournament (id), round BIGINT NOT NULL, board BIGINT NOT NULL,
-        first BIGINT NOT NULL, second BIGINT, seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL,
-        score TEXT NOT NULL, decided_by TEXT NOT NULL, paired TEXT NOT NULL,
-        PRIMARY KEY (tournament, round, board))""",
-    "CREATE INDEX IF NOT EXISTS pairing_by_game ON pairing (seat, journal, game_number)",
-    # The newest event that the hall knew of a pairing's table when it was paired.
-    """CREATE TABLE IF NOT EXISTS known_event (
-        tournament BIGINT NOT NULL, round BIGINT NOT NULL, board BIGINT NOT NULL, seat TEXT NOT NULL,
-        journal TEXT NOT NULL, number BIGINT NOT NULL, PRIMARY KEY (tournament, round, board))""",
 )
 """One statement each. ``seat`` is a table's id: ``table`` is a word of SQL itself."""
 
@@ -94,13 +77,13 @@ def stored_text(stored: str) -> str:
         return english
 
 
-_OF_TOURNAMENTS = re.compile(r"\s*(?:INSERT INTO|UPDATE|DELETE FROM) (?:tournament|player|pairing|result|ruling)\b")
+_OF_RESULTS = re.compile(r"\s*(?:INSERT INTO|DELETE FROM) result\b")
 
 
 class Transaction:
     """Statements that take effect together or not at all. Parameters are written ``?``.
 
-    ``changes`` counts the statements that changed what the pages of tournaments and results show.
+    ``changes`` counts the statements that changed results.
     """
 
     def __init__(self, connection: Any, placeholder: str) -> None:
@@ -125,7 +108,7 @@ class Transaction:
         self._count(statement, len(given))
 
     def _count(self, statement: str, changed: int) -> None:
-        self.changes += changed > 0 and _OF_TOURNAMENTS.match(statement) is not None
+        self.changes += changed > 0 and _OF_RESULTS.match(statement) is not None
 
     def _execute(self, statement: str, parameters: Sequence[object]) -> Any:
         """Return the cursor, whose interface is the same in both libraries."""
@@ -150,7 +133,7 @@ class Database:
         self._faults: tuple[type[Exception], ...] = (sqlite3.Error,)
         self._is_outage_told = False
         self.changes = 0
-        """How often the tournaments, results and rulings have changed since it was opened."""
+        """How often the results have changed since it was opened."""
         with self.transaction() as work:
             for statement in SCHEMA:
                 work.run(statement)

@@ -238,11 +238,9 @@ class Hall:
                 if (
                     there is not None
                     and there.is_online
-                    # Its newest events may tell that the game has begun already.
-                    and (self._is_whole(there) or not ruling.begins_game)
                     and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
                 ):
-                    asked.append(self._command(ruling, there))
+                    asked.append(self._command(ruling))
             for seat_id, number in self._wanted_pictures:
                 wish = json.dumps({"command": "evidence", "event": number}).encode()
                 asked.append(Outgoing(Topics(self.prefix, seat_id).own, wish, self._response(seat_id)))
@@ -335,8 +333,6 @@ class Hall:
     def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
         """Store events. Returns the copies with gaps, each with the event after which its gap begins."""
         gaps = self.copies.take(arrivals)
-        for begun in self.copies.linked:
-            self._withdraw_begun(begun)
         for (seat, _), first in self.copies.dropped.items():
             self._pictures.drop(seat, first)
         for seat in self.copies.full:
@@ -345,15 +341,6 @@ class Hall:
                 ValueError("a hall keeps no more of one table's events or journals; its own journal has them"),
             )
         return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
-
-    def _withdraw_begun(self, begun: TableEvent) -> None:
-        """Withdraw orders to begin a game that its table has begun without them."""
-        names = set(map(str, begun.data["players"].values()))
-        for ruling in self.rulings.waiting():
-            is_of_game = ruling.seat == begun.table and set(ruling.players) == names
-            # The table's answer will tell what became of the order itself.
-            if is_of_game and ruling.request_id != begun.request_id:
-                self.rulings.withdraw(ruling.request_id)
 
     def _keep_picture(self, batch: _Batch, seat: str, kind: str, content: bytes) -> None:
         number, _, name = kind.removeprefix("evidence/").partition("/")
@@ -408,14 +395,10 @@ class Hall:
         """Whether the hall has all of a table's events, or will get no more of them."""
         return not seat.is_behind or seat.id in self.copies.full
 
-    def _command(self, ruling: ArbiterRuling, seat: Seat) -> Outgoing:
+    def _command(self, ruling: ArbiterRuling) -> Outgoing:
         self._sent[ruling.request_id] = self._clock()
-        command = dict(ruling.command)
-        if ruling.begins_game and seat.state is not None:
-            # The table refuses it if anything has happened since, such as that the players began the game themselves.
-            command.setdefault("seen", seat.state.event_number)
         topic = Topics(self.prefix, ruling.seat).own
-        return Outgoing(topic, json.dumps(command).encode(), self._response(ruling.seat))
+        return Outgoing(topic, json.dumps(dict(ruling.command)).encode(), self._response(ruling.seat))
 
     def _response(self, seat: str) -> str:
         return f"{self._responses}/{seat}"
@@ -486,7 +469,7 @@ def _check(seat: str, table: str, number: int, *texts: str) -> None:
 class Sweeper:
     """Sweeps at start and once a day: games whose last event is older than ``keep`` go.
 
-    Results, rulings and pairings stay, and so does the last game of a table's present journal. ``now`` returns the time
+    Results and rulings stay, and so does the last game of a table's present journal. ``now`` returns the time
     in UTC.
     """
 

@@ -21,10 +21,6 @@ class Status(enum.StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-NEW_GAME = "new game"
-"""The command that has a table begin a game."""
-
-
 @dataclass(frozen=True)
 class ArbiterRuling:
     """A command to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
@@ -37,16 +33,6 @@ class ArbiterRuling:
     status: Status = Status.WAITING
     words: str = ""
     event_number: int | None = None
-
-    @property
-    def begins_game(self) -> bool:
-        """Whether it has the table begin a game."""
-        return bool(self.command["command"] == NEW_GAME)
-
-    @property
-    def players(self) -> tuple[str, ...]:
-        """The names of those whose game it has the table begin, the first side's first; empty if it names nobody."""
-        return tuple(self.command.get("players", {}).values()) if self.begins_game else ()
 
 
 _COLUMNS = "request_id, seat, content, given_by, given_at, status, words, event_number"

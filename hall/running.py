@@ -16,7 +16,6 @@ from hall.broker import Address, BrokerConnection
 from hall.database import POSTGRESQL, Database
 from hall.hall import TABLE_ID, Hall, Sweeper
 from hall.rulings import Rulings
-from hall.tournament.director import Director
 from hall.web.app import create_hall
 from hall.web.support import HallServices
 from referee.cli.context import output, say, utc_now
@@ -55,8 +54,7 @@ def run_hall(
     line = BrokerConnection(hall, address, f"{prefix}-hall-{name}", say)
 
     def make(access: Access) -> Starlette:
-        director = Director(database, utc_now)
-        return create_hall(HallServices(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
+        return create_hall(HallServices(hall, access, line.send_now, lambda: line.is_connected, utc_now))
 
     async def work() -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -63,10 +63,6 @@ class HallStoreError(RefereeError, OSError):
     """The hall's database can't be opened, read or written; the message says which one and what to check."""
 
 
-class TournamentError(RefereeError, ValueError):
-    """A tournament, round or result that isn't possible; the message says why."""
-
-
 class JournalError(RefereeError, OSError):
     """A journal that can't be opened, read or written."""
 

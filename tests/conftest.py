@@ -9,6 +9,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
+from tests.effort import EXAMPLES_IN_ALL
+
 # Slow machines are welcome: neither a slow example nor slow data is a fault of the code.
 _CALM: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -19,7 +21,7 @@ os.environ["LANG"] = "C.UTF-8"
 
 settings.register_profile("develop", **_CALM)
 settings.register_profile("quick", max_examples=10, derandomize=True, database=None, **_CALM)
-settings.register_profile("check", derandomize=True, database=None, **_CALM)
+settings.register_profile("check", max_examples=EXAMPLES_IN_ALL, derandomize=True, database=None, **_CALM)
 settings.register_profile("long", max_examples=500, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "develop"))
 

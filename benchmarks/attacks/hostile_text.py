@@ -57,7 +57,6 @@ from firmware_bridge.protocol.codec import decode_message, encode_message
 from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
-from hall.tournament.director import Director
 from hall.web.app import create_hall
 from hall.web.support import HallServices
 from hardware.lights.signals import Mood, Signal
@@ -176,9 +175,7 @@ class WaysIn:
         database = Database(":memory:")
         rulings = Rulings(database, lambda: "one", lambda: _NOW)
         self._hall = Hall(database, rulings, "referee", "hall", lambda: 0.0, self._said.append)
-        services = HallServices(
-            self._hall, Director(database, lambda: _NOW), _access(), dict, lambda: True, lambda: _NOW
-        )
+        services = HallServices(self._hall, _access(), dict, lambda: True, lambda: _NOW)
         self._hall_page = TestClient(create_hall(services), base_url="http://127.0.0.1:8000")
         self._hub = SnapshotHub()
         port = TablePort(self._game, commands=CommandQueue(lambda: 0.0), snapshots=self._hub)

@@ -261,11 +261,7 @@ class Feed:
         """Carry an order out, once for each request id."""
         request_id = str(order["request_id"])
         if request_id not in self.answers:
-            if order["command"] == "new game":
-                first, second = order["players"].values()
-                self.begin((first, second), self.rng.randrange(_KINDS_OF_GAMES), request_id)
-            else:
-                self.append(EventKind.NOTE, {"sentence": str(order)}, request_id)
+            self.append(EventKind.NOTE, {"sentence": str(order)}, request_id)
             self.answers[request_id] = Answer(
                 table=self.table, request_id=request_id, words="Done.", refused=False, event_number=len(self.events)
             )

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from matplotlib.figure import Figure
-
 from vision.locating.tracking import TableTracker
 from vision.motion.changes import ChangeDetector
 from vision.motion.hands import HandMonitor
@@ -149,6 +147,9 @@ def table(report: FrameReport) -> str:
 
 def draw(report: FrameReport, path: Path) -> None:
     """Draw the time by stage for each kind of frame, beside ArUco's; the suffix sets the format."""
+    # Takes longer to import than all the rest.
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     axes = figure.add_subplot()
     kinds = list(report.medians_s)[::-1]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
@@ -159,6 +158,9 @@ def print_timings(timings: Sequence[TimingScore], console: Console) -> None:
 
 def plot_strength(scores: Mapping[str, Sequence[PairingScore]], path: Path) -> None:
     """Plot for each game how strength grows with time, with intervals: shares on the left, points on the right."""
+    # Takes longer to import than all the rest.
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     shares, points = figure.subplots(1, 2)
     for game, line in scores.items():

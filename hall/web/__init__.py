@@ -1,1 +1,1 @@
-"""The hall's pages: all tables at a glance, one table with its evidence and rulings, and tournaments."""
+"""The hall's pages: all tables at a glance, one table with its evidence and rulings, and results."""

@@ -7,7 +7,6 @@ from starlette.responses import Response
 
 from hall.web.support import HallServices, hall_files, hall_templates
 from hall.web.tables import TablePages
-from hall.web.tournaments import TournamentPages
 from referee.errors import HallStoreError
 from referee.web import server, views
 from referee.web.access import Role
@@ -20,7 +19,6 @@ def create_hall(services: HallServices) -> Starlette:
     """Build the application that shows a hall to the devices ``access`` admits."""
     routes = (
         *TablePages(services).routes(),
-        *TournamentPages(services).routes(),
         Guarded("/pair", _pair, Role.NOBODY, name="pair"),
         Guarded("/api/pair", pairing(services.access), Role.NOBODY, methods=["POST"], by_code=True),
         hall_files().mount(),

@@ -14,16 +14,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.phrases import capitalized
 from engine import registry
 from engine.errors import EngineError
 from hall.floor import Seat
 from hall.hall import Hall
-from hall.tournament.director import Director
-from hall.tournament.standings import format_points
 from referee.clocks import clock_text, run_down
 from referee.documents import VerdictDocument
-from referee.errors import ClockError, TournamentError
 from referee.languages import sentences
 from referee.web import views
 from referee.web.access import Access, PageSession
@@ -32,17 +28,18 @@ from referee.web.files import KeptAddresses, KeptFiles, page_files
 from referee.web.languages import language_of, templates, translations
 
 HERE = Path(__file__).parent
+WALL = "/wall"
+"""Where the screen on the wall is."""
 
 
 @dataclass(frozen=True)
 class HallServices:
-    """What the pages share: the hall, its tournaments, who may do what, and how to send something at once.
+    """What the pages share: the hall, who may do what, and how to send something at once.
 
     ``is_connected`` tells whether the broker answers, ``now`` the time in UTC.
     """
 
     hall: Hall
-    director: Director
     access: Access
     send_now: Callable[[], object]
     is_connected: Callable[[], bool]
@@ -57,9 +54,10 @@ def mark_of(services: HallServices, path: str) -> str:
     elif path.startswith("/tables/"):
         seat = floor.seat(path.removeprefix("/tables/"))
         version = "" if seat is None else str(seat.version)
+    elif path == WALL:
+        version = f"{floor.version}.{services.hall.database.changes}"
     else:
-        tables = [(seat.id, seat.is_online, seat.urgency, seat.state and seat.state.game) for seat in floor.seats()]
-        version = f"{services.hall.database.changes}.{crc32(repr(tables).encode())}"
+        version = str(services.hall.database.changes)
     return f"{floor.run}-{version}-{services.is_connected():d}"
 
 
@@ -178,7 +176,6 @@ def hall_templates(language: str) -> Environment:
     said = sentences(language)
     both.filters = {
         **both.filters,
-        "points": format_points,
         "clock_text": clock_text,
         "picture_path": picture_path,
         "given": lambda value: _given(value, said),
@@ -215,11 +212,6 @@ def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
     return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), -float(side in running)) for side in left_s]
 
 
-def refusal(error: TournamentError | ClockError) -> HTTPException:
-    """Make a refusal of what a tournament can't do, or of a clock that can't be read."""
-    return HTTPException(422, f"{capitalized(str(error))}.")
-
-
 def arbiter_name(session: PageSession) -> str:
-    """Return the name under which a session's rulings and results are kept."""
+    """Return the name under which a session's rulings are kept."""
     return session.name or "arbiter"

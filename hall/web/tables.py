@@ -17,9 +17,10 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import RESIGN
-from hall.floor import Seat, Urgency
+from hall.floor import Seat, Urgency, natural_sort_key
 from hall.rulings import Status
 from hall.web.support import (
+    WALL,
     HallServices,
     arbiter_name,
     clock_of,
@@ -49,6 +50,7 @@ _PACE_S = 1.0
 _MOST_EVENTS = 60  # shown on a table's page
 _MOST_RULINGS = 20  # as above
 _MOST_RESULTS = 200  # shown on the page of results
+_MOST_ON_WALL = 40  # results on the screen on the wall: two of its pages
 _MOST_MISSED = 5  # events told to an arbiter who has not seen them
 _DRAWN_S = 24 * 3600  # how long a browser keeps a drawing
 
@@ -67,6 +69,7 @@ class TablePages:
             Guarded("/", self._floor, Role.LOOK, name="table"),
             Guarded("/changes", self._changes, Role.LOOK, streams=True),
             Guarded("/results", self._results, Role.LOOK),
+            Guarded(WALL, self._wall, Role.LOOK),
             Guarded("/tables/{seat}", self._seat, Role.LOOK),
             Guarded("/tables/{seat}/pictures/{number:number}/{name}", self._picture, Role.LOOK),
             Guarded("/tables/{seat}/board.svg", self._board, Role.LOOK),
@@ -108,6 +111,15 @@ class TablePages:
         results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)
         titles = {name: registry.load(name).title for name in registry.games()}
         return render_page(self._services, request, "results", {"results": results, "titles": titles})
+
+    async def _wall(self, request: Request) -> Response:
+        """Show all tables in the order of their names, and the latest results, to be read from afar."""
+        seats = sorted(self._hall.floor.seats(), key=lambda seat: natural_sort_key(seat.name))
+        results = await run_in_threadpool(self._hall.copies.results, _MOST_ON_WALL)
+        names = {seat.id: seat.name for seat in seats}
+        words = {"seats": seats, "results": results, "names": names}
+        words |= _helpers(language_of(request), self._services.now())
+        return render_page(self._services, request, "wall", words)
 
     async def _seat(self, request: Request) -> Response:
         return await self._show(request)

@@ -33,7 +33,6 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (errors.EventError, 4),
     (errors.FoldError, 4),
     (errors.PrintError, 4),
-    (errors.TournamentError, 4),
     (errors.CorrectionError, 4),
     (VisionError, 5),
     (errors.JournalError, 6),

@@ -63,7 +63,7 @@ _TOOLS = _commands(
     ("config", ".machine", "Show the settings and where each comes from."),
     ("devices", ".page", "List the devices that are paired with the page, or change one."),
     ("bug-report", ".page", "Gather what helps to find a fault, in one file."),
-    ("hall", "hall.command", "Show every table of a club on one page, and run its tournaments."),
+    ("hall", "hall.command", "Show every table of a club on one page."),
     ("install", ".machine", "Start the referee at boot, and restart it whenever it ends."),
     ("uninstall", ".machine", "Undo `./run tools install`."),
 )

@@ -6,7 +6,6 @@ from benchmarks.parts.dice_stress import (
     HARDSHIPS,
     ReadDie,
     calibration_error,
-    leaning_picture,
     read_stress,
     stress_picture,
 )
@@ -27,13 +26,6 @@ def test_an_ordinary_tray_is_read() -> None:
     read = read_stress(stress_picture("none", 0, 3), shipped())
     assert sum(die.right for die in read) >= len(read) - 1
     assert not any(die.certain_and_wrong for die in read)
-
-
-def test_all_dice_of_a_tray_lean_or_none() -> None:
-    for lean_deg, leans in ((0.0, False), (15.0, True)):
-        shown = [shows == COCKED for _, _, shows in leaning_picture(lean_deg, 0, 1).dice]
-        assert len(shown) >= 9
-        assert set(shown) == {leans}
 
 
 def test_what_counts_as_certain_and_wrong() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.frame import growth_mb, resident_mb
-from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, draw
-from vision.motion.changes import ChangeDetector
+from benchmarks.frame import growth_mb
+from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, draw
 
 
 def report(**changes: Any) -> FrameReport:
@@ -26,13 +25,6 @@ def report(**changes: Any) -> FrameReport:
     return FrameReport(**{**usual, **changes})
 
 
-def test_nothing_is_timed_after_the_stopwatch_ends() -> None:
-    watch, before = Stopwatch(), ChangeDetector.changed
-    with watch.running():
-        assert ChangeDetector.changed is not before
-    assert ChangeDetector.changed is before
-
-
 def test_missed_targets_are_named(tmp_path) -> None:
     lines = {"first": 4.0, "still": 0.7}
     assert report().not_met(lines, 4.0) == []
@@ -44,17 +36,6 @@ def test_missed_targets_are_named(tmp_path) -> None:
     assert "9.0 MB" in said[2]
     draw(report(), tmp_path / "deeper" / "stages.png")
     assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
-
-
-@pytest.mark.parametrize("page_bytes", [4096, 16384])
-def test_memory_does_not_depend_on_the_size_of_a_page(page_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a page of 16 kB is usual on a Raspberry Pi 5
-    files = {
-        "/proc/self/statm": f"9999 {204_800_000 // page_bytes} 99 1 0 99 0\n",
-        "/proc/self/status": "Name:\tpython\nVmHWM:\t  999999 kB\nVmRSS:\t  200000 kB\n",
-    }
-    monkeypatch.setattr(Path, "read_text", lambda path, encoding: files[str(path)])
-    assert resident_mb() == pytest.approx(204.8)
 
 
 def test_growth_is_only_judged_in_long_runs_after_one_showing() -> None:

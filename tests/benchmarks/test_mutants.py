@@ -23,32 +23,6 @@ def test_every_room_has_code_and_tests() -> None:
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there are no tests in {folder}"
 
 
-def test_a_copy_holds_what_the_tests_need(tmp_path: Path) -> None:
-    copy = mutants.copied(tmp_path)
-    assert (copy / "tests" / "conftest.py").exists()
-    assert not list(copy.rglob("__pycache__"))
-
-
-def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_beside_them() -> None:
-    baseline = mutants.Baseline(
-        durations_s={"a::slow": 3.0, "a::quick": 0.5, "a::other": 0.2, "b::one": 1.5, "c::one": 0.1},
-        tests_of={"x.py": {1: {""}, 2: {"a::slow", "a::quick", "b::one"}, 5: {"c::one"}}},
-    )
-    first = baseline.running("x.py", range(2, 3))
-    assert first == ["b::one", "a::quick", "a::slow"]
-    assert baseline.beside(first) == ["a::other"]
-    on_import = baseline.running("x.py", range(1, 2))
-    assert on_import == ["c::one", "b::one", "a::quick", "a::slow"]
-    assert baseline.running("x.py", range(3, 5)) == [], "no test runs it"
-    assert baseline.took_s(["a::quick", "of another name"]) == 3.5
-
-
-@pytest.mark.parametrize(("line", "begins"), [(1, 1), (2, 1), (3, 3), (4, 4), (6, 4)])
-def test_a_line_belongs_to_the_innermost_statement_around_it(line: int, begins: int) -> None:
-    source = "x = (1,\n     2)\nif x:\n    y = (\n        3\n        < 4)\n"
-    assert mutants.statement_until(source, line) == range(begins, line + 1)
-
-
 @pytest.mark.parametrize(
     ("source", "changed"),
     [
@@ -69,11 +43,6 @@ def test_a_line_belongs_to_the_innermost_statement_around_it(line: int, begins: 
 def test_each_small_fault_is_a_change_of_its_own(source: str, changed: set[str]) -> None:
     count = len(mutants.changes_of(ast.parse(source)))
     assert {ast.unparse(mutants.mutated(source, number)) for number in range(count)} == changed
-
-
-def test_annotations_and_decorators_are_left_alone() -> None:
-    source = "@cache(True)\ndef f(x: tuple[int, 3] = 1) -> 4: ...\ny: 5 = 2\n"
-    assert [line for line, _ in mutants.changes_of(ast.parse(source))] == [2, 2, 3, 3]
 
 
 WEAKLY_TESTED = """

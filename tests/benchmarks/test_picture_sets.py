@@ -1,62 +1,15 @@
 """The answers of the program that reads sets of pictures."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 
 import pytest
 
-from benchmarks.handwriting import right_in, sheets, taught_by
-from benchmarks.parts.picture_sets import dice_seen, pieces_seen, tops_seen
+from benchmarks.parts.picture_sets import dice_seen, tops_seen
 from benchmarks.parts.sheet_films import sheet_film
-from engine.registry import load
 from vision.frame import Frame, Image
 from vision.locating.markers import Marker, MarkerDetector
-from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.registry import table_reader
-from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
-
-DIABALLIK = load("diaballik")
-START = DIABALLIK.table.appearance(DIABALLIK.rules.new())
-
-
-def reading_of(unsure: Mapping[str, Mapping[str, float]]) -> Reading:
-    """A plain view of Diaballik's start, apart from some unsure places."""
-    places = {}
-    for place, look in START.items():
-        seen = unsure.get(place, {look: 1.0})
-        places[place] = PlaceReading({one: 0.001 + seen.get(one, 0.0) for one in DIABALLIK.looks})
-    return Reading(0, 0.0, places)
-
-
-def places_of(player: int, reading: Reading) -> set[str]:
-    return {piece["cell"] for piece in pieces_seen(reading) if piece["player"] == player}
-
-
-def test_a_faint_piece_is_reported_if_it_completes_the_set() -> None:
-    everywhere = places_of(1, reading_of({}))
-    assert len(everywhere) == 7
-    faint = sorted(everywhere)[0]
-    look = START[faint]
-    assert places_of(1, reading_of({faint: {look: 0.3, "empty": 0.7}, "c4": {look: 0.2, "empty": 0.8}})) == everywhere
-
-
-def test_an_eighth_piece_is_left_out() -> None:
-    plain = reading_of({})
-    look = START[sorted(places_of(2, plain))[0]]
-    assert places_of(2, reading_of({"d4": {look: 0.6, "empty": 0.4}})) == places_of(2, plain)
-
-
-def test_a_piece_may_be_missing_for_each_hidden_place() -> None:
-    plain = reading_of({})
-    hidden = sorted(places_of(1, plain))[0]
-    covered = {**plain.places, hidden: replace(plain.places[hidden], hidden_by=HindranceKind.HAND)}
-    assert places_of(1, Reading(0, 0.0, covered)) == places_of(1, plain) - {hidden}
-
-
-def test_each_player_has_one_ball() -> None:
-    balls = [piece["player"] for piece in pieces_seen(reading_of({})) if piece["ball"]]
-    assert sorted(balls) == [1, 2]
-    assert pieces_seen(Reading(0, 0.0, {})) == []
+from vision.reading import DieReading, PlaceReading, Reading, RollReading
 
 
 def test_tops_are_given_by_size_and_colour_even_where_an_empty_place_is_likelier() -> None:
@@ -106,14 +59,3 @@ def test_one_more_cell_is_written_in_each_picture_and_markers_are_searched_for_o
 
 
 # Teaching a handwriting improves reading it.
-
-
-def test_a_taught_sheet_is_read_better_than_before() -> None:
-    written = list(sheets([7, 1], 0.15, 2))
-    taught = taught_by(written)
-    (before, total, sure), (after, same, surer) = (
-        right_in(network, written) for network in (shipped(), InkNetwork(taught=taught))
-    )
-    assert total == same == len(taught.signs)
-    assert after >= before
-    assert surer > sure

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -236,14 +235,6 @@ def test_a_password_without_a_name_is_refused(tmp_path: Path, monkeypatch: pytes
     assert refused.exit_code == 2
     assert "--password-file needs --user" in refused.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["password"]
-
-
-def test_what_a_hall_needs_besides_a_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hall.command.find_spec", lambda name: None)
-    refused = runner_in(tmp_path, monkeypatch)("tools", "hall", "--broker", "localhost")
-    assert refused.exit_code == 1
-    assert f"rustworkx, which is not installed; type: {sys.executable} -m pip install rustworkx" in refused.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("is_noticed_first", [True, False])

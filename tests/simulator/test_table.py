@@ -3,15 +3,13 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 
-from benchmarks.scene.calibration_board import charuco_views
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, Press, TruthLog
 from simulator.play.players import Habits, Players
-from simulator.scene.scene import Setting, lens
+from simulator.scene.scene import Setting
 from simulator.table import VirtualTable
 from vision.errors import EndOfFramesError
 from vision.geometry import project
@@ -49,13 +47,6 @@ def test_time_and_sequence_count_up(small_setting: Setting) -> None:
         table.read()
 
 
-def test_a_closed_table_gives_no_more_frames(small_setting: Setting) -> None:
-    with VirtualTable(1, setting=small_setting) as table:
-        table.read(1.0)
-    with pytest.raises(EndOfFramesError):
-        table.read(1.0)
-
-
 def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting) -> None:
     table = VirtualTable(6, GameOptions(turns=2, habits=BUSY), setting=small_setting, fps=2.5)
     taken: list[Press] = []
@@ -65,12 +56,6 @@ def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting
         taken += new
     assert len(taken) >= 2
     assert tuple(taken) == table.presses
-
-
-def test_moods_shown_between_frames_affect_the_players(small_setting: Setting) -> None:
-    slow = Habits(violation_share=0, try_out_share=0, straighten_share=0, rest_share=0, patience_s=6.0)
-    answered, unanswered = (play(small_setting, 3, 1, answer, habits=slow)[2] for answer in ("accepted", ""))
-    assert answered < unanswered - 15
 
 
 def test_hands_cover_what_the_truth_says(clean_setting: Setting) -> None:
@@ -111,23 +96,6 @@ def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> No
         assert {block.top for block in picture.blocks} == {"star", "stop", "cross", "x", "slider", "hoops"}
         assert [block.cell for block in picture.blocks] == [f"{column}4" for column in "abcdef"]
         assert set(picture.as_json()) == {"blocks"}
-
-
-def test_calibration_pictures_yield_the_camera() -> None:
-    camera = lens((640, 360))
-    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
-    board = cv2.aruco.CharucoBoard((7, 5), 30.0, 22.0, dictionary)
-    objects, pixels = [], []
-    for image in charuco_views(camera, 6, seed=1):
-        corners, ids, _, _ = cv2.aruco.CharucoDetector(board).detectBoard(image)
-        assert ids is not None
-        chessboard = np.asarray(board.getChessboardCorners())[np.asarray(ids).ravel()]
-        objects.append(chessboard.astype(np.float32).reshape(-1, 1, 3))
-        pixels.append(np.asarray(corners, dtype=np.float32).reshape(-1, 1, 2))
-    start, none = np.eye(3), np.zeros(5)
-    error, matrix, *_ = cv2.calibrateCamera(objects, pixels, camera.size, start, none)
-    assert error < 0.3
-    assert abs(matrix[0, 0] / camera.matrix[0, 0] - 1) < 0.02
 
 
 def test_a_frame_rate_of_zero_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Parsers of a hall: tables' messages from the broker, and the list of a tournament's players."""
+"""Parser of a hall: tables' messages from the broker."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,11 +10,8 @@ from benchmarks.parts.fuzz.run import Parser
 from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
-from hall.tournament.values import number_players
 from hall.web.support import drawn, look_of
-from hall.web.tournaments import read_players
 from referee.documents import ClockDocument, VerdictDocument
-from referee.errors import TournamentError
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import ONLINE, Answer, Topics
 
@@ -92,11 +89,4 @@ def _process(data: bytes) -> None:
         _empty(database)
 
 
-def _players(data: bytes) -> None:
-    number_players(read_players(data.decode("utf-8", "replace")))
-
-
-PARSERS = (
-    Parser("table's message to a hall", _table_messages, _process, (ValueError, RecursionError)),
-    Parser("list of players", lambda: [b"Ann; 1650\nBen,900\n\nO'Neill, Pat\t12\n"], _players, (TournamentError,)),
-)
+PARSERS = (Parser("table's message to a hall", _table_messages, _process, (ValueError, RecursionError)),)

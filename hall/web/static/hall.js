@@ -8,7 +8,6 @@ import { word } from "./words.js";
 const RETRY_MS = 2000;
 const TICK_MS = 200;
 const WALL_PAGE_MS = 12000;
-const TYPING_MS = 250;
 const HTML = { Accept: "text/html" };
 const main = document.getElementById("main");
 const mark = () => document.getElementById("mark");
@@ -80,7 +79,7 @@ function fieldsOf(form, submitter = null) {
   return new URLSearchParams(/** @type {any} */ (new FormData(form, submitter)));
 }
 
-// A form is sent without leaving the page: a result is one tap, and a refusal keeps everything as it is.
+// A form is sent without leaving the page: a refusal keeps everything as it is.
 async function send(form, submitter) {
   const answer = await fetch(form.action, { method: "POST", headers: HTML, body: fieldsOf(form, submitter) }).catch(
     () => null,
@@ -160,8 +159,6 @@ function prepare() {
     showBoard = putRight(board, form);
   }
   showBoard?.();
-  const print = document.querySelector("[data-print]");
-  if (print) print.hidden = false;
 }
 
 function turnPages(wall) {
@@ -187,16 +184,8 @@ if (mark()) {
 }
 const wall = document.getElementById("wall");
 if (wall) turnPages(wall);
-document.querySelector("[data-print]")?.addEventListener("click", () => print());
 main.addEventListener("input", ({ target }) => {
   if (target.form) target.form.dataset.touched = "";
-  if (target.type === "search") {
-    clearTimeout(target.waiting);
-    target.waiting = setTimeout(() => {
-      history.replaceState(null, "", `?${fieldsOf(target.form)}`);
-      refresh();
-    }, TYPING_MS);
-  }
 });
 main.addEventListener("submit", (event) => {
   if (event.target.method !== "post" || event.target.action.endsWith("/api/pair")) return;

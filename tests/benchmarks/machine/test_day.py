@@ -7,7 +7,6 @@ import pytest
 from rich.progress import Progress
 
 from benchmarks.machine.day import WARM_UP_GAMES, AfterGame, not_flat, play_day
-from benchmarks.machine.on_a_pi import between_marks, estimates, medians
 
 HOURS = 0.001
 
@@ -16,20 +15,11 @@ def a_day(games: int = 60) -> list[AfterGame]:
     return [AfterGame(number / 2, 200.0, 12, 3, 700_000) for number in range(games)]
 
 
-def test_constant_resources_are_no_growth() -> None:
-    assert not_flat(a_day()) == []
-
-
 def test_growth_during_the_warm_up_does_not_count() -> None:
     day = a_day()
     for number in range(WARM_UP_GAMES):
         day[number] = replace(day[number], memory_mb=100.0 + number, files=5, threads=1)
     assert not_flat(day) == []
-
-
-def test_a_day_of_one_game_is_compared_with_itself() -> None:
-    assert not_flat(a_day(2)) == []
-    assert not_flat(a_day(1)) == []
 
 
 @pytest.mark.parametrize(
@@ -55,32 +45,3 @@ def test_a_game_leaves_no_file_and_no_thread_behind(tmp_path: Path) -> None:
 
 
 # Estimates for a Pi, and the emulator's marks.
-
-OUTPUT = """\
-instructions 1000
-instructions 4000
-frame first
-a library's warning
-instructions 4100
-instructions 4300
-frame still
-instructions 4400
-instructions 4700
-frame still
-"""
-
-
-def test_a_frames_instructions_lie_between_its_two_marks() -> None:
-    assert list(between_marks(OUTPUT)) == [("first", 3000.0), ("still", 200.0), ("still", 300.0)]
-
-
-def test_medians_are_by_kind_in_order_of_appearance() -> None:
-    assert medians(between_marks(OUTPUT)) == {"first": 3000.0, "still": 250.0}
-
-
-def test_a_frame_is_estimated_by_rating_and_by_instructions() -> None:
-    assert list(estimates(1769.0 * 0.05, None)) == ["Pi 4 50 ms by 7-Zip", "Pi 5 28 ms by 7-Zip"]
-    assert (
-        list(estimates(3196.0 * 0.01, 24e6))[1]
-        == "Pi 5 10 ms by 7-Zip, 10 ms at one of 24 million instructions a cycle"
-    )

@@ -3,28 +3,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parts.picture_changes import IN_THE_SCENE, LabelledPicture, harder, picture_levels
-from benchmarks.parts.stress.drafts import piece_look
+from benchmarks.parts.picture_changes import LabelledPicture, harder, picture_levels
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.scenes import StressCase, case_of, picture_of
 from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, missed_targets, score, tally
-from benchmarks.scene.processing import developed
-from benchmarks.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
-from benchmarks.stress import Task, tasks
-from benchmarks.training.emptiness import fitted, knots_of, ramps, surest
-from simulator.rendering.optics import irradiance
+from benchmarks.stress import Task
+from benchmarks.training.emptiness import fitted, ramps
 from simulator.rendering.renderer import Renderer
-from simulator.rendering.textures import face_texture
-from simulator.scene.cube import turn_rotation
-from simulator.scene.pieces import BlockPose, StackPose
-from simulator.scene.scene import Lighting, Scene, Shade, lens
+from simulator.scene.pieces import BlockPose
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.effort import some
-from tests.present import present
-from vision.geometry import project
-from vision.locating.location import locate
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
-from vision.sampling import linear_light
 
 KNOWN = hardships(1)
 LEVELS = [(name, level) for name, hardship in KNOWN.items() for level in hardship.levels]
@@ -33,19 +23,6 @@ LEVELS = [(name, level) for name, hardship in KNOWN.items() for level in hardshi
 @pytest.fixture(scope="module")
 def cases() -> list[StressCase]:
     return [case_of(KNOWN[name], level, 0, seed=5) for name, level in some(LEVELS, 15)]
-
-
-def test_blocks_do_not_intersect(cases: list[StressCase]) -> None:
-    grid = np.stack(np.meshgrid(np.linspace(-14.9, 14.9, 16), np.linspace(-14.9, 14.9, 16)), axis=-1).reshape(-1, 2)
-    for case in cases:
-        for first in case.scene.pieces:
-            turn = turn_rotation(first.turned_deg)[:2, :2]
-            points = grid @ turn.T + [first.x_mm, first.y_mm]
-            for second in case.scene.pieces:
-                if second is first:
-                    continue
-                back = (points - [second.x_mm, second.y_mm]) @ turn_rotation(second.turned_deg)[:2, :2]
-                assert not (np.abs(back) < 15.0).all(axis=1).any(), case.name
 
 
 def test_the_truth_names_every_block_where_it_stands(cases: list[StressCase]) -> None:
@@ -64,89 +41,12 @@ def test_the_truth_names_every_block_where_it_stands(cases: list[StressCase]) ->
             assert abs(block.turned_deg) <= 30.0
 
 
-def test_the_board_and_the_markers_that_are_there_are_in_the_picture(cases: list[StressCase]) -> None:
-    for case in cases:
-        setting = case.scene.setting
-        markers = setting.layout.markers
-        shown = [marker for marker in markers.centres_mm if setting.table.markers.get(marker) != "missing"]
-        corners = np.vstack([markers.corners_mm(marker) for marker in shown])
-        top = setting.layout.board.height_mm
-        board = np.array([[x, y, top] for x in (-140.0, 140.0) for y in (-140.0, 140.0)])
-        pixels = project(setting.camera, setting.pose, np.vstack([corners, board]))
-        assert bool(np.all(pixels > 0)), case.name
-        assert bool(np.all(pixels < np.array(setting.camera.size))), case.name
-
-
-def test_a_hand_over_the_board_covers_places_and_one_beside_it_none() -> None:
-    over = [case_of(KNOWN["hands"], "bare arm", number, seed=2) for number in range(6)]
-    beside = [case_of(KNOWN["hands"], "beside", number, seed=2) for number in range(6)]
-    assert all(case.hand == "over" and case.covered for case in over)
-    assert all(case.hand != "over" and not case.covered for case in beside)
-    assert any(case.hand == "beside" for case in beside)
-
-
 def test_the_same_seed_gives_the_same_picture_and_another_another() -> None:
     first, again = (Task("resolution", "640x480", 0, 1).case() for _ in range(2))
     other = Task("resolution", "640x480", 0, 2).case()
     picture = picture_of(first)
     assert np.array_equal(picture, picture_of(again))
     assert not np.array_equal(picture, picture_of(other))
-
-
-def test_half_the_pictures_show_everything_at_once_and_the_rest_every_level_in_turn() -> None:
-    singles = [task for task in tasks(2 * (len(LEVELS) - 2), 1) if task.hardship != "everything"]
-    assert {(task.hardship, task.level) for task in singles} == {one for one in LEVELS if one[0] != "everything"}
-    assert len(singles) == len(LEVELS) - 2
-    assert len(tasks(31, 1)) == 31
-    assert {task.hardship for task in tasks(7, 1, ["tilt"])} == {"tilt"}
-    assert len(set(tasks(200, 1))) == 200
-
-
-@pytest.mark.parametrize("seed", some(range(40)))
-def test_drawn_piece_sets_are_distinguishable(seed: int) -> None:
-    said, look = varied_pieces(seed)
-    assert are_distinguishable(look.colours["gold"], look.colours["teal"])
-    for part, name in zip(said.split(", "), ("gold", "teal"), strict=True):
-        face, ink = part.split(" with ")
-        assert look.colours[name] == FACES[face]
-        assert look.inks[name] == INKS[ink]
-        assert shows_on(INKS[ink], FACES[face])
-
-
-def test_a_face_is_painted_in_its_own_ink() -> None:
-    look = varied_pieces(3)[1]
-    stop = {name: face_texture(look, name, "stop", 0)[48, 48].astype(float) / 255 for name in look.colours}
-    for name, middle in stop.items():
-        assert np.allclose(middle, look.inks[name], atol=0.08)
-
-
-def test_ordinary_sets_are_gold_and_teal() -> None:
-    assert piece_look(-1).colours == piece_look(-2).colours
-    assert piece_look(-1).symbol_scale != piece_look(-2).symbol_scale
-
-
-def test_a_shade_removes_the_lamp_on_one_side_only() -> None:
-    shade = Shade(towards_deg=0.0, edge_mm=20.0, softness_mm=40.0, remaining_light=0.0)
-    points = np.array([[-100.0, 0.0, 0.0], [100.0, 0.0, 0.0], [20.0, 0.0, 0.0]])
-    up = np.array([0.0, 0.0, 1.0])
-    bare = irradiance(Lighting(), points, up)
-    shaded = irradiance(Lighting(shade=shade), points, up)
-    assert np.allclose(shaded[0], bare[0])
-    assert np.allclose(shaded[1], Lighting().ambient)
-    assert shaded[1, 0] < shaded[2, 0] < bare[2, 0]
-
-
-def test_a_stack_stands_on_every_square_of_blockade() -> None:
-    known = hardships(0, "blockade")
-    assert not known.keys() & {"hands", "things", "piece colours"}
-    case = case_of(known["off centre"], "8 mm", 0, seed=5, game="blockade")
-    assert "empty" not in case.looks.values()
-    for pile in case.scene.pieces:
-        assert isinstance(pile, StackPose)
-        top = pile.pyramids[-1]
-        size = {"S": "small", "M": "medium", "L": "large"}[top.size]
-        place = present(case.scene.setting.layout.board.place_at(pile.x_mm, pile.y_mm))
-        assert case.looks[place] == f"{top.colour} {size}"
 
 
 SETTING = standard_setting(lens((640, 480)))
@@ -159,11 +59,6 @@ def picture() -> LabelledPicture:
     return LabelledPicture(image, lambda: (SETTING.camera, SETTING.pose), SETTING.layout)
 
 
-def test_developing_inverts_linear_light() -> None:
-    grey = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, axis=2)
-    assert np.array_equal(developed(linear_light(grey)), grey)
-
-
 @pytest.mark.parametrize(("hardship", "level"), some(LEVELS_PHOTOREAL, 15))
 def test_each_hardship_changes_the_picture_and_the_same_seed_gives_the_same(
     hardship: str, level: str, picture: LabelledPicture
@@ -172,21 +67,6 @@ def test_each_hardship_changes_the_picture_and_the_same_seed_gives_the_same(
     assert np.array_equal(first.image, again.image)
     assert first.image.shape == picture.image.shape
     assert not np.array_equal(first.image, picture.image)
-
-
-@pytest.mark.parametrize("level", some(IN_THE_SCENE["hands"], 4))
-def test_an_added_hand_covers_places(level: str, picture: LabelledPicture) -> None:
-    found = [harder(picture, "hands", level, np.random.default_rng(seed)) for seed in range(4)]
-    assert all(one.hand in {"over", "at the rim"} for one in found)
-    assert any(one.covered for one in found)
-
-
-def test_a_painted_over_marker_is_not_detected(picture: LabelledPicture) -> None:
-    seen = [
-        locate(harder(picture, "markers", level, np.random.default_rng(3)).image, SETTING.camera, SETTING.layout)
-        for level in ("1 missing", "2 missing")
-    ]
-    assert [len(one.ids_seen) for one in seen] == [3, 2]
 
 
 def made(places: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,42 +84,6 @@ def test_the_fit_finds_the_slopes() -> None:
     constant, first, second, *nothing = fitted(given, bare, np.ones(len(bare)))
     np.testing.assert_allclose([constant, first, second], [4.0, 3.0, 3.0], atol=0.4)
     np.testing.assert_allclose(nothing, 0.0, atol=0.2)
-
-
-def test_no_feature_makes_a_place_more_probably_empty() -> None:
-    telling, _, bare = made(2_000, 2)
-    given = ramps(2.0 - telling, np.array([0.0, 1.0, 2.0]))
-    _, *falls = fitted(given, bare, np.ones(len(bare)))
-    np.testing.assert_allclose(falls, 0.0)
-
-
-def test_the_same_samples_give_the_same_fit() -> None:
-    telling, silent, bare = made(2_000, 3)
-    given = np.hstack([ramps(telling, knots_of(telling, bare)), ramps(silent, knots_of(silent, bare))])
-    first, second = (fitted(given, bare, np.ones(len(bare))) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-def test_ramps_give_the_share_of_each_segment() -> None:
-    passed = ramps(np.array([-1.0, 0.5, 2.0, 9.0]), np.array([0.0, 1.0, 3.0]))
-    np.testing.assert_allclose(passed, [[0.0, 0.0], [0.5, 0.0], [1.0, 0.5], [1.0, 1.0]])
-
-
-def test_knots_are_where_samples_are() -> None:
-    values, bare = np.linspace(0, 4, 401), np.arange(401) % 2 == 0
-    knots = knots_of(values, bare)
-    assert knots[0] == 0
-    assert knots[-1] == 4
-    assert (np.diff(knots) > 0.1).all()
-    np.testing.assert_array_equal(knots_of(np.zeros(50), bare[:50]), [0.0, 1.0])
-
-
-def test_the_highest_odds_are_supported_by_samples() -> None:
-    odds = np.linspace(9, -9, 1000)
-    bare = np.arange(1000) < 900
-    np.testing.assert_allclose(surest(odds, bare, np.ones(1000)), np.log(901))
-    bare[100] = False
-    np.testing.assert_allclose(surest(odds, bare, np.ones(1000)), np.log(900 / 2))
 
 
 LOOKS = {"a1": "empty", "b1": "gold block, star up", "c1": "teal block, x up"}

@@ -1,10 +1,9 @@
 """The measurement of how much discs change with a ball."""
 
 import pytest
-from click.testing import CliRunner
 
 from benchmarks.touched import signs
-from benchmarks.touched.discs import happened, main, played
+from benchmarks.touched.discs import happened, played
 
 
 @pytest.mark.parametrize(
@@ -29,13 +28,6 @@ def test_a_game_gives_the_looks_and_a_picture_of_every_disc() -> None:
         assert {place for place, look in looks.items() if look != "empty"} <= pictures.keys()
 
 
-def test_discs_with_and_without_a_new_ball_are_counted() -> None:
-    result = CliRunner().invoke(main, ["--games", "1", "--turns", "3", "--size", "640x360"])
-    assert result.exit_code == 0
-    assert "black, nothing" in result.output
-    assert "black, ball put on" in result.output
-
-
 # The measurement of how much signs change when they are written anew.
 
 
@@ -50,12 +42,3 @@ def test_replaced_signs_differ_and_untouched_ones_do_not(found: list[signs.Compa
     assert sum(replaced) > 0.9 * len(replaced) > 0
     assert sum(untouched) < 0.02 * len(untouched)
     assert {sign.disturbance for sign in found} == {"nothing", "lamp switched", "lamp dimmed", "camera bumped"}
-
-
-def test_signs_are_counted_by_what_happened(found: list[signs.ComparedSign], monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = {(3, (1280, 720)): found}
-    monkeypatch.setattr(signs, "compared_signs", lambda seed, size: compared[seed, size])
-    result = CliRunner().invoke(signs.main, ["--tables", "1", "--seed", "3"])
-    assert result.exit_code == 0
-    for row in ("traced; camera bumped", "replaced; lamp dimmed", "nothing; nothing"):
-        assert row in result.output

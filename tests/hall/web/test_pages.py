@@ -1,8 +1,7 @@
-"""The pages of a hall: complete without scripts, escaped, guarded by role; rulings, tournaments and orders."""
+"""The pages of a hall: complete without scripts, escaped, guarded by role; rulings and a screen on the wall."""
 
 import json
 import re
-import time
 from collections.abc import Callable
 from http.client import HTTPResponse
 from pathlib import Path
@@ -10,18 +9,13 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.hall.feeds import Feed
 from common.phrases import Phrase
 from engine.registry import load
 from hall.floor import Seat
 from hall.hall import Incoming
-from hall.rulings import Status
-from hall.tournament.values import Score, System
 from hall.web.support import ClockLine, clock_of
-from hall.web.tournaments import read_players
 from referee.documents import ClockDocument, VerdictDocument
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind
@@ -29,8 +23,8 @@ from referee.languages import sentences
 from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
 from referee.naming import Names
 from referee.web.access import Role
-from tests.hall.halls import PREFIX, event, hall_on, online, opened, state
-from tests.hall.web.visits import HTML, NASTY, Visit, serving
+from tests.hall.halls import PREFIX, event, hall_on, opened, state
+from tests.hall.web.visits import HTML, Visit, serving
 from tests.referee.web.page_table import HOUSE, access_of, paired
 
 
@@ -46,15 +40,13 @@ def visit(tmp_path: Path) -> Visit:
 
 
 def test_pages_are_complete_without_inline_scripts_or_styles(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 3, "deblockle", [(NASTY, 0), ("Ben", 0)])
     for path in (
         "/",
         "/tables/table-1",
         "/tables/table-2",
         "/tables/table-9",
         "/results",
-        "/tournaments",
-        "/tournaments/1",
+        "/wall",
     ):
         text = visit.page(path)
         assert text.rstrip().endswith("</html>"), path
@@ -65,7 +57,7 @@ def test_pages_are_complete_without_inline_scripts_or_styles(visit: Visit) -> No
 def test_pairing_and_refusals_have_the_halls_links_and_script(visit: Visit, path: str) -> None:
     page = visit.client.get(path, headers=HTML).text
     links = re.findall(r'<a href="(/\w*)"', page)
-    assert ("/tournaments" in links) == (path != "/pair"), "who pairs can open nothing yet"
+    assert ("/results" in links) == (path != "/pair"), "who pairs can open nothing yet"
     assert {link: visit.client.get(link, headers=HTML).status_code for link in links} == dict.fromkeys(links, 200)
     assert re.findall(r'<script type="module" src="/static/\w+/([^"]+)"', page)[0] == "hall.js"
 
@@ -91,7 +83,7 @@ def test_changes_are_streamed_as_they_come(visit: Visit) -> None:
 
 
 def test_a_page_of_an_earlier_run_of_the_hall_is_shown_anew(tmp_path: Path) -> None:
-    pages = ("/", "/tables/table-1", "/tournaments")
+    pages = ("/", "/tables/table-1", "/results", "/wall")
     before, after = ({mark_in(Visit(tmp_path).page(page)) for page in pages} for _ in range(2))
     assert not before & after
 
@@ -109,8 +101,7 @@ def next_mark(stream: HTTPResponse) -> str:
 
 
 def test_each_page_is_new_only_when_what_it_shows_has_changed(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
-    pages = ("/", "/tables/table-1", "/tables/table-2", "/tournaments/1")
+    pages = ("/", "/tables/table-1", "/tables/table-2", "/results", "/wall")
 
     def changed_by(deed: Callable[[], object]) -> list[str]:
         before = [mark_in(visit.page(page)) for page in pages]
@@ -119,12 +110,17 @@ def test_each_page_is_new_only_when_what_it_shows_has_changed(visit: Visit) -> N
 
     feed = visit.feeds[0]
     feed.advance()
-    assert changed_by(lambda: visit.hall.take([event(feed.events[-1]), state(feed)])) == ["/", "/tables/table-1"]
-    assert changed_by(lambda: visit.director.pair(1, ["table-1"])) == ["/tournaments/1"]
-    begun = feed.begin(("Ann", "Ben"), 0)
-    assert "/tournaments/1" in changed_by(lambda: visit.hall.take([event(begun)]))
+    assert changed_by(lambda: visit.hall.take([event(feed.events[-1]), state(feed)])) == [
+        "/",
+        "/tables/table-1",
+        "/wall",
+    ]
+    while feed.events[-1].event_type != EventKind.END:
+        feed.advance()
+    rest = [*map(event, feed.events), state(feed)]
+    assert changed_by(lambda: visit.hall.take(rest)) == ["/", "/tables/table-1", "/results", "/wall"]
     assert changed_by(lambda: visit.hall.take([Incoming("club/table-2/evidence/3/after-c3", b"\x89PNG")])) == [
-        "/", "/tables/table-2"
+        "/", "/tables/table-2", "/wall"
     ]  # fmt: skip
     assert changed_by(lambda: visit.page("/")) == []
 
@@ -256,7 +252,7 @@ def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
     csrf = paired(visit.client, Role.PLAY)
     assert "table-2" in visit.page("/")
     assert "<h2>Rule</h2>" not in visit.page("/tables/table-2")
-    posts = ("/tables/table-1/rule", "/tables/table-1/withdraw", "/tournaments", "/tournaments/1/pair")
+    posts = ("/tables/table-1/rule", "/tables/table-1/withdraw")
     for path in posts:
         refused = visit.client.post(path, data={"csrf": csrf, "command": "take back"})
         words = "This device may not do that. Pair it with a code that allows it."
@@ -312,234 +308,10 @@ def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     assert 'data-left="100.0" data-delay="3.0" data-rate="-1.0"' in visit.page("/")
 
 
-def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) -> None:
-    names = "Ann; 1800\nBen,1700\n\n Cleo \nDan"
-    fields = {"name": " Club\x00\r\n", "game": "deblockle", "system": "swiss", "rounds": "2", "players": names}
-    assert visit.post("/tournaments", **fields).headers["location"] == "/tournaments/1"
-    assert visit.director.get(1).tournament.name == "Club"
-    assert visit.post("/tournaments/1/pair", seats="table-1 table-8").status_code == 422
-    assert visit.post("/tournaments/1/pair", seats="table-1 table-1").status_code == 422
-    assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 422
-    assert visit.post("/tournaments/1/pair", seats="table-1 table-2").status_code == 303
-    refused = visit.post("/tournaments/1/start", clock="fisher 5+3")
-    assert (refused.status_code, "did you mean fischer?" in refused.text) == (422, True)
-    assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
-    commands = [ruling.command for ruling in visit.hall.rulings.waiting()]
-    assert [(command["players"], command["clock"], command["game"]) for command in commands] == [
-        ({"gold": "Ann", "teal": "Cleo"}, "fischer 5+3", "deblockle"),
-        ({"gold": "Dan", "teal": "Ben"}, "fischer 5+3", "deblockle"),
-    ]
-    assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
-    assert len(visit.hall.rulings.waiting()) == 2, "both tables were told already"
-    for board, score in (("1", "1-0"), ("2", "½-½")):
-        assert visit.post("/tournaments/1/decide", round="1", board=board, score=score).status_code == 303
-    assert visit.post("/tournaments/1/decide", round="1", board="1", score="7-0").status_code == 422
-    assert visit.post("/tournaments/1/presence", player="4", present="no").status_code == 303
-    assert "Pair round 2" in visit.page("/tournaments/1")
-    report = visit.client.get("/tournaments/1/report.trf")
-    assert report.text.startswith("012 Club\r\n042 2027/01/01")
-    assert "1,1,Ann" in visit.client.get("/tournaments/1/standings.csv").text
-    assert "1,1,Ann,Cleo,1-0" in visit.client.get("/tournaments/1/pairings.csv").text
-    assert visit.client.get("/tournaments/1/else").status_code == 404
-    assert visit.client.get("/tournaments/7").status_code == 404
-
-
-def test_only_tables_that_can_play_the_game_are_proposed(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "diaballik", [("Ann", 2), ("Ben", 1)])
-
-    def proposed() -> list[str]:
-        return re.findall(r'name="seats" value="([\w-]+)" checked', visit.page("/tournaments/1?view=manage"))
-
-    for feed, game in zip(visit.feeds, ("deblockle", "diaballik"), strict=True):
-        told = playing(feed, game)
-        visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
-    assert proposed() == ["table-2"]
-    visit.hall.take([Incoming("club/table-2/availability", b"offline")])
-    assert proposed() == []
-    assert visit.post("/tournaments/1/pair", seats="table-9").status_code == 303, "others can be chosen"
-
-
-def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-2"])
-    feed = visit.feeds[0]
-    assert "Restart board" not in visit.page("/tournaments/1")
-    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
-    visit.post("/tournaments/1/start")
-    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
-
-
 def begin_orders(visit: Visit, seat: str) -> list[dict[str, Any]]:
     """The orders to begin a game that are sent to a table now."""
     visit.clock.now_s += 10.0
     return [json.loads(each.payload) for each in visit.hall.due_messages() if each.topic == Topics("club", seat).own]
-
-
-def test_a_game_that_begins_while_its_table_is_away_is_not_begun_anew(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-2"])
-    feed = visit.feeds[0]
-    visit.hall.take([Incoming("club/table-1/availability", b"offline")])
-    visit.post("/tournaments/1/start")
-    begun = [feed.begin(("Ann", "Cleo"), 0), feed.advance()]
-    visit.hall.take([online(feed), state(feed)])
-    assert begin_orders(visit, "table-1") == [], "its newest events have not come yet"
-    assert len(visit.hall.rulings.waiting()) == 2
-    visit.hall.take([event(each) for each in begun])
-    assert begin_orders(visit, "table-1") == []
-    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
-
-
-def test_a_game_is_begun_only_if_nothing_has_happened_since(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
-    visit.director.pair(1, ["table-1"])
-    feed = visit.feeds[0]
-    visit.post("/tournaments/1/start")
-    assert [order["seen"] for order in begin_orders(visit, "table-1")] == [len(feed.events)]
-    visit.hall.take([event(feed.advance()), state(feed)])
-    (order,) = begin_orders(visit, "table-1")
-    assert order["seen"] == len(feed.events)
-    answer = feed.carry_out(order)
-    visit.hall.take([event(feed.events[-1]), state(feed)])
-    assert len(visit.hall.rulings.waiting()) == 1, "its answer is still to come"
-    visit.hall.take([Incoming("club/table-1/answers", answer.model_dump_json().encode())])
-    assert [each.status for each in visit.hall.rulings.newest("table-1", 9)] == [Status.DONE]
-    assert visit.director.get(1).begun == {(1, 1)}
-
-
-def test_a_game_that_has_not_begun_can_be_moved_to_another_table(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-9", "table-2"])
-    visit.post("/tournaments/1/start")
-    feed, fields = visit.feeds[0], {"round": "1", "board": "1"}
-    assert visit.post("/tournaments/1/move", seat="table-8", **fields).status_code == 422
-    refused = visit.post("/tournaments/1/move", seat="table-2", **fields)
-    assert (refused.status_code, "still has the game of round 1, board 2" in refused.text) == (422, True)
-    assert "Move board 1" in visit.page("/tournaments/1")
-    assert visit.post("/tournaments/1/move", seat="table-1", **fields).status_code == 303
-    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
-    visit.hall.take([event(each) for each in feed.events])
-    assert visit.director.get(1).begun == frozenset(), "what the table played before is not this game"
-    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
-    assert visit.director.get(1).begun == {(1, 1)}
-    assert "Move board 1" not in visit.page("/tournaments/1")
-    assert visit.post("/tournaments/1/move", seat="table-9", **fields).status_code == 422
-    assert visit.post("/tournaments/1/move", seat="table-9", round="1", board="3").status_code == 422
-
-
-def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-2"])
-    visit.hall.take([event(visit.feeds[0].begin(("Ann", "Cleo"), 0))])
-    form = visit.page("/tournaments/1").partition("Restart board 1</summary>")[2].partition("</details>")[0]
-    assert 'action="/tournaments/1/start?view=pairings"' in form
-    fields = dict(re.findall(r'type="hidden" name="(round|board)" value="(\d+)"', form))
-    for _ in range(2):
-        assert visit.post("/tournaments/1/start", clock="fischer 5+3", **fields).status_code == 303
-    (ruling,) = visit.hall.rulings.waiting()
-    assert (ruling.seat, ruling.command["command"], ruling.command["clock"]) == ("table-1", "new game", "fischer 5+3")
-    visit.director.decide(1, (1, 1), Score.DRAW, "Arbiter")
-    assert "Restart board" not in visit.page("/tournaments/1")
-
-
-def test_a_table_begins_the_latest_game_it_was_told_to_and_none_that_has_a_result(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-2"])
-    assert visit.post("/tables/table-1/rule", command="new game", game="deblockle").status_code == 303
-    assert "The table has not answered yet." not in visit.page("/tournaments/1"), "that game is nobody's"
-    for clock in ("", "fischer 5+3", ""):
-        visit.post("/tournaments/1/start", clock=clock)
-        assert [ruling.command.get("clock", "") for ruling in visit.hall.rulings.waiting()] == [clock, clock]
-    assert visit.page("/tournaments/1").count("The table has not answered yet.") == 2
-    visit.hall.take([Incoming("club/table-1/availability", b"offline")])
-    page = visit.page("/tournaments/1")
-    assert (page.count("The table is not connected."), page.count("The table has not answered yet.")) == (1, 1)
-    visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
-    (ruling,) = visit.hall.rulings.waiting()
-    assert ruling.seat == "table-2"
-    refusal = Answer(table="table-2", request_id=ruling.request_id, refused=True, words="other sheets", event_number=20)
-    visit.hall.take([Incoming("club/table-2/answers", refusal.model_dump_json().encode())])
-    assert '<p class="trouble">other sheets</p>' in visit.page("/tournaments/1")
-
-
-def test_a_game_of_a_tournament_is_for_two(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "blokus-dice", [("Ann", 2), ("Ben", 1)])
-    visit.director.pair(1, ["table-1"])
-    visit.post("/tournaments/1/start")
-    (ruling,) = visit.hall.rulings.waiting()
-    assert (ruling.command["players"], ruling.command["options"]) == ({"p1": "Ann", "p2": "Ben"}, {"players": 2})
-
-
-def test_the_report_has_the_date_at_the_hall(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    try:
-        assert "042 2026/12/31" in visit.client.get("/tournaments/1/report.trf").text
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-def test_no_table_is_told_of_a_game_that_was_lost_by_absence(visit: Visit) -> None:
-    visit.director.begin("Club", System.ROUND_ROBIN, 0, "deblockle", [("Ann", 3), ("Ben", 2), ("Cleo", 1), ("Dan", 0)])
-    assert visit.post("/tournaments/1/presence", player="4", present="no").status_code == 303
-    assert "Pair again" in visit.page("/tournaments/1?view=manage")
-    assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 303
-    assert visit.post("/tournaments/1/decide", round="1", board="1", score="").status_code == 303
-    assert visit.post("/tournaments/1/start").status_code == 303
-    assert [ruling.command["players"] for ruling in visit.hall.rulings.waiting()] == [{"gold": "Ben", "teal": "Cleo"}]
-
-
-def test_names_and_ratings_are_read_as_typed() -> None:
-    assert read_players("Ann; 1650\nBen\t900\r\n\nO'Neill, Pat, 12\n x\x00y \nRoom 101") == [
-        ("Ann", 1650),
-        ("Ben", 900),
-        ("O'Neill, Pat", 12),
-        ("x y", 0),
-        ("Room 101", 0),
-    ]
-
-
-@given(st.text("a1;,\t \x00\u0663", max_size=12))
-def test_the_first_separator_before_a_number_ends_the_name(line: str) -> None:
-    plain = re.fullmatch(r"(.*?)[;,\t]\s*(\d{1,4})\s*", line)
-    name, rating = (plain[1], int(plain[2])) if plain else (line, 0)
-    name = " ".join(name.replace("\x00", " ").split())
-    assert read_players(line) == ([(name, rating)] if name else [])
-
-
-def test_a_refusal_is_shown_only_for_the_game_and_the_table_that_it_was_about(tmp_path: Path) -> None:
-    visit = Visit(tmp_path)
-    visit.director.begin("Match", System.ROUND_ROBIN, 3, "deblockle", [("Ann", 2), ("Ben", 1)])
-    visit.director.pair(1, ["table-1"])
-
-    def refuse(seat: str) -> None:
-        visit.clock.now_s += 1
-        visit.post("/tournaments/1/start")
-        (ruling,) = visit.hall.rulings.waiting()
-        refusal = Answer(table=seat, request_id=ruling.request_id, refused=True, words=f"not {seat}", event_number=20)
-        visit.hall.take([Incoming(f"club/{seat}/answers", refusal.model_dump_json().encode())])
-        visit.clock.now_s += 1
-
-    def shown() -> list[str]:
-        return re.findall(r'<p class="trouble">(not [^<]*)</p>', visit.page("/tournaments/1"))
-
-    refuse("table-1")
-    assert shown() == ["not table-1"]
-    visit.post("/tournaments/1/move", seat="table-2", round="1", board="1")
-    assert shown() == []
-    refuse("table-2")
-    assert shown() == ["not table-2"]
-    visit.post("/tournaments/1/move", seat="table-1", round="1", board="1")
-    assert shown() == [], "it has not been told again"
-    refuse("table-1")
-    visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
-    assert shown() == [], "the game has a result"
-    for number in ("2", "3"):
-        visit.director.pair(1, ["table-1"])
-        assert shown() == [], "the game of a later round has not been refused"
-        visit.post("/tournaments/1/decide", round=number, board="1", score="1-0")
 
 
 def test_a_german_viewer_reads_what_the_table_said_in_german(tmp_path: Path) -> None:
@@ -705,97 +477,16 @@ def test_a_ruling_on_a_table_that_has_changed_is_kept_and_can_be_given_again(vis
     assert [ruling.command["looks"] for ruling in visit.hall.rulings.waiting()] == [{"c3": "empty"}]
 
 
-def test_a_list_of_players_that_is_refused_stays_as_it_was_typed(visit: Visit) -> None:
-    names = "\n".join(f"Player {number}; {2000 - number}" for number in (*range(1, 41), 12, *range(41, 64)))
-    fields = {"name": "Open", "game": "diaballik", "system": "round robin", "rounds": "7", "players": names}
-    refused = visit.post("/tournaments", **fields)
-    assert refused.status_code == 422
-    assert "Line 41 repeats line 12: &#39;Player 12&#39;." in refused.text
-    assert names in refused.text
-    assert all(f'value="{value}" selected' in refused.text for value in ("diaballik", "round robin"))
-    assert all(f'value="{value}"' in refused.text for value in ("Open", "7"))
-
-
-def test_a_table_that_is_booked_or_plays_another_game_is_taken_only_on_purpose(visit: Visit) -> None:
-    for feed in visit.feeds:
-        told = playing(feed, "deblockle" if feed.table == "table-1" else "diaballik")
-        visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
-    for name in ("First", "Second"):
-        visit.director.begin(name, System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-9"])
-    refused = visit.post("/tournaments/2/pair", seats="table-1 table-2")
-    assert refused.status_code == 409
-    assert "Not free: Table 1 (First, round 1, board 1), Table 2 (plays" in refused.text
-    assert "No other table is free." in refused.text
-    assert re.findall(r'name="seats" value="([\w-]+)" checked', refused.text) == ["table-1", "table-2"]
-    assert visit.director.get(2).tournament.pairings == ()
-    few = visit.post("/tournaments/2/pair", seats="table-1", anyway="yes")
-    assert few.status_code == 422
-    assert "needs 2 tables, and got 1. Not chosen: Table 2 (plays" in few.text
-    assert visit.post("/tournaments/2/pair", seats="table-1 table-2", anyway="yes").status_code == 303
-
-
-def test_more_games_than_tables_are_played_in_shifts(visit: Visit) -> None:
-    players = [(f"Player {number}", 0) for number in range(1, 9)]
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", players)
-    assert visit.post("/tournaments/1/pair", seats="table-1 table-2", anyway="yes").status_code == 422
-    sent = {"seats": "table-1 table-2", "anyway": "yes", "shifts": "yes"}
-    assert visit.post("/tournaments/1/pair", **sent).status_code == 303
-    stored = visit.director.get(1)
-    assert [stored.seats[1, board] for board in range(1, 5)] == ["table-1", "table-2"] * 2
-    visit.post("/tournaments/1/start")
-    first, second = (ruling.command["players"] for ruling in visit.hall.rulings.waiting())
-    assert visit.page("/tournaments/1").count("Shift 2: after board") == 2
-    stale = visit.post("/tournaments/1/start", board="3")
-    assert stale.status_code == 409
-    assert "Board 1 is played at the same table and has no result yet." in stale.text
-    assert len(visit.hall.rulings.waiting()) == 2
-    visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
-    assert "Shift 2: the table is free" in visit.page("/tournaments/1")
-    visit.post("/tournaments/1/start")
-    told = {ruling.seat: ruling.command["players"] for ruling in visit.hall.rulings.waiting()}
-    assert told["table-2"] == second
-    assert set(told["table-1"].values()) == set(stored.tournament.names_of(stored.tournament.pairings[2]))
-    assert told["table-1"] != first
-    begun = visit.feeds[0].begin(tuple(told["table-1"].values()), 0)
-    visit.hall.take([event(begun)])
-    assert visit.director.get(1).begun == {(1, 3)}
-    # A first game that is opened again would stop the second.
-    visit.post("/tournaments/1/decide", round="1", board="1", score="")
-    assert "Board 3 is played at the same table" in visit.post("/tournaments/1/start", board="1").text
-
-
-def test_a_player_is_found_by_name_and_left_out_after_a_second_look(visit: Visit) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
-    visit.director.pair(1, ["table-1", "table-2"])
-    found = visit.page("/tournaments/1?find=cLe")
-    assert re.findall(r'id="board-(\d+)"', found) == ["1"]
-    assert ("Cleo" in found, "Dan" in found) == (True, False)
-    assert "Nobody is called so." in visit.page("/tournaments/1?find=Zoe")
-    names = r'<th scope="row">(\w+)</th>'
-    assert re.findall(names, visit.page("/tournaments/1?view=standings&find=a")) == ["Ann", "Dan"]
-    manage = visit.page("/tournaments/1?view=manage")
-    assert "Leave out from now on" in manage
-    assert all("<details><summary>" in before for before in manage.split("Leave out from now on")[:-1])
-    assert "Leave out from now on" not in visit.page("/tournaments/1")
-
-
-@pytest.mark.parametrize(("view", "said"), [("wall", ["Pairings", "Standings"]), ("print", ["Result slips"])])
-def test_a_wall_and_a_sheet_of_paper_have_nothing_to_fill_in(visit: Visit, view: str, said: list[str]) -> None:
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
-    visit.director.pair(1, ["table-1"])
-    page = visit.page(f"/tournaments/1?view={view}")
-    assert all(words in page for words in [*said, "Ann", "Ben"])
+def test_a_screen_on_the_wall_has_every_table_and_the_latest_results(visit: Visit) -> None:
+    feed = visit.feeds[0]
+    feed.begin(("Ann", "Cleo"), 0)
+    while feed.events[-1].event_type != EventKind.END:
+        feed.advance()
+    visit.hall.take([*map(event, feed.events), state(feed)])
+    page = visit.page("/wall")
+    tables, _, results = page.partition("<h2>Results</h2>")
+    assert re.findall(r'<b class="name">([^<]+)</b>', tables) == ["Table 1", "Table 2", "table-9"]
+    assert all(f'<span class="name">{name}</span>' in results for name in ("Ann", "Cleo"))
+    assert "&lt;script&gt;" in tables
+    assert 'href="/wall"' in visit.page("/")
     assert ("<form" in page, "<select" in page) == (False, False)
-
-
-def test_who_only_looks_sees_results_and_no_buttons(tmp_path: Path) -> None:
-    visit = Visit(tmp_path, access_of(HOUSE))
-    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
-    visit.director.pair(1, ["table-1"])
-    visit.director.decide(1, (1, 1), Score.DRAW, "arbiter")
-    paired(visit.client, Role.LOOK)
-    for view in ("pairings", "standings", "manage"):
-        page = visit.page(f"/tournaments/1?view={view}")
-        assert 'method="post"' not in page, view
-    assert '<b class="score">½-½</b>' in visit.page("/tournaments/1")

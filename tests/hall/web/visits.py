@@ -13,11 +13,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from hall.hall import Hall
-from hall.tournament.director import Director
 from hall.web.app import create_hall
 from hall.web.support import HallServices
 from referee.web.access import Access
-from tests.hall.halls import OPENED, Clock, hall_on, settle, table
+from tests.hall.halls import Clock, hall_on, settle, table
 from tests.referee.web.page_table import HOST, access_of
 
 HTML = {"accept": "text/html"}
@@ -34,10 +33,9 @@ class Visit:
         self.feeds[1].begin((NASTY, "Ben & Co"), 0)
         self.feeds[1]._needs_person = True
         settle(self.hall, self.clock, self.feeds)
-        self.director = Director(OPENED[-1], self.clock.utc)
         self.looks = 0
         chosen = access or access_of()
-        services = HallServices(self.hall, self.director, chosen, self.send_now, lambda: True, self.clock.utc)
+        services = HallServices(self.hall, chosen, self.send_now, lambda: True, self.clock.utc)
         address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
         self.app = create_hall(services)
         self.client = TestClient(self.app, base_url=address, follow_redirects=False)

@@ -15,6 +15,7 @@ from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
+from tests.effort import some
 from tests.present import present
 from vision.calibration import load_calibration, save_calibration
 from vision.errors import EnrolmentError
@@ -155,7 +156,7 @@ def test_read_reports_a_picture_without_the_table(run: Run, pictures: Pictures, 
     assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
 
 
-@pytest.mark.parametrize("looks", [(), ("--looks", "looks.json")])
+@pytest.mark.parametrize("looks", some([("--looks", "looks.json"), ()], 1))
 def test_a_table_that_is_not_located_is_reported_with_the_markers_found(
     run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]
 ) -> None:

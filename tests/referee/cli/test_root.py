@@ -449,10 +449,10 @@ def test_a_terminal_without_unicode_shows_question_marks(tmp_path: Path) -> None
 @pytest.mark.parametrize("wanted", [{}, {"OPENCV_LOG_LEVEL": "DEBUG", "OPENCV_FFMPEG_LOGLEVEL": "56"}])
 def test_words_of_libraries_are_not_shown_with_an_error(tmp_path: Path, wanted: dict[str, str]) -> None:
     journal = ["--journal", str(tmp_path / "journal.sqlite")]
-    for command in (["games", "new", "number-drop"], ["table", "roll", "--camera", "63"]):
-        program = [sys.executable, "-m", "referee", *command, *journal]
-        environment = {**os.environ, **wanted}
-        ended = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert CliRunner().invoke(root, ["games", "new", "number-drop", *journal]).exit_code == 0
+    program = [sys.executable, "-m", "referee", "table", "roll", "--camera", "63", *journal]
+    environment = {**os.environ, **wanted}
+    ended = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (5, "")
     assert ended.stderr.strip().startswith("referee: error: camera /dev/video63 cannot be opened")
     assert len(ended.stderr.strip().splitlines()) == 1

@@ -1,17 +1,14 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.faults.game import place_under
 from simulator.scene.cube import (
     COMPASS,
-    OPPOSITE,
     SIDES,
     axis_of,
     direction,
     faces_of,
-    net_side,
     placed_faces,
     roll_faces,
     rotate_faces,
@@ -65,31 +62,6 @@ def test_turning_by_names_is_turning_in_space(lies: tuple[str, str], quarters: i
     assert shown_by(rotation) == rotate_faces(faces_of(NET, *lies), quarters)
 
 
-@given(lying(), st.sampled_from(COMPASS))
-def test_rolling_there_and_back_changes_nothing(lies: tuple[str, str], side: str) -> None:
-    faces = faces_of(NET, *lies)
-    assert roll_faces(roll_faces(faces, side), OPPOSITE[side]) == faces
-
-
-@pytest.mark.parametrize(("up", "north"), [("star", "star"), ("star", "stop"), ("x", "cross")])
-def test_opposite_symbols_cannot_be_up_and_north(up: str, north: str) -> None:
-    with pytest.raises(ValueError, match="adjacent sides"):
-        faces_of(NET, up, north)
-
-
-def test_an_unknown_symbol_is_named() -> None:
-    with pytest.raises(ValueError, match="no symbol 'moon'"):
-        net_side(NET, "moon")
-
-
-@given(lying())
-def test_corners_run_clockwise_seen_from_outside(lies: tuple[str, str]) -> None:
-    for face in placed_faces(NET, rotation_of(NET, *lies), np.array([5.0, 6.0, 7.0]), 30.0):
-        top_left, top_right, _, bottom_left = face.corners_mm
-        facing = np.cross(top_right - top_left, top_left - bottom_left)
-        assert float(facing @ face.normal) > 0
-
-
 LAYOUT = default_layout("number-drop").with_sheets(4)
 
 
@@ -108,14 +80,3 @@ def test_sheets_lie_beside_each_other() -> None:
             assert not inside.all(axis=1).any()
     corners_of_tray = 4
     assert len(extent_mm(LAYOUT)) == 4 * 4 * 4 + corners_of_tray
-
-
-def test_the_first_sheet_has_the_tables_frame() -> None:
-    assert place_mm(LAYOUT, "p1.a1") == pytest.approx(LAYOUT.centre_mm("p1.a1"))
-
-
-def test_a_table_with_a_board_has_no_sheets() -> None:
-    board = default_layout("deblockle")
-    assert lying_sheets(board) == ()
-    assert place_under(board, *place_mm(board, "c3")) == "c3"
-    assert len(extent_mm(board)) == 16

@@ -179,9 +179,8 @@ def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str
 
 @contextmanager
 def _hall(folder: Path, path: str = "/") -> Iterator[str]:
-    """A hall with a table that needs an arbiter and a tournament."""
+    """A hall with a table that needs an arbiter, and a result."""
     # The libraries of the hall are optional.
-    from hall.tournament.values import System
     from referee.documents import VerdictDocument
     from tests.hall.halls import OPENED, event, state
     from tests.hall.web.visits import Visit, serving
@@ -208,9 +207,6 @@ def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     )
     told = feed.state().model_copy(update={"verdict": verdict})
     visit.hall.take([*map(event, feed.events[-6:]), replace(state(feed), payload=told.model_dump_json().encode())])
-    players = [(name, 1800 - 50 * number) for number, name in enumerate(NAMES)]
-    visit.director.begin("Club", System.SWISS, 3, "deblockle", players)
-    visit.director.pair(1, ["table-1", "table-2", "table-3"])
     with serving(visit.app) as address:
         yield address + path
     with ExitStack() as stack:
@@ -258,7 +254,6 @@ SCREENS: dict[str, Screen] = {
     "set-up-table": Screen(partial(_setting_up, done=("kit", "print", "camera"))),
     "hall-floor": Screen(_hall),
     "hall-table": Screen(partial(_hall, path="/tables/table-2")),
-    "hall-tournament": Screen(partial(_hall, path="/tournaments/1")),
-    "hall-wall": Screen(partial(_hall, path="/tournaments/1?view=wall")),
+    "hall-wall": Screen(partial(_hall, path="/wall")),
 }  # fmt: skip
 """By name. The first are the games' tables in the middle of a game."""

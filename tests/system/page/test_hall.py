@@ -10,7 +10,6 @@ import pytest
 
 from common.phrases import Phrase
 from hall.hall import Incoming
-from hall.tournament.values import System
 from referee.documents import ClockDocument, VerdictDocument
 from referee.mqtt.topics import Topics
 from referee.web.access import Role
@@ -28,12 +27,7 @@ VIEWS = (
     "/tables/table-2",
     "/tables/table-9",
     "/results",
-    "/tournaments",
-    "/tournaments/1",
-    "/tournaments/1?view=standings",
-    "/tournaments/1?view=manage",
-    "/tournaments/1?view=wall",
-    "/tournaments/1?view=print",
+    "/wall",
     "/pair",
     "/tables/none",
 )
@@ -77,8 +71,6 @@ def hall(tmp_path: Path) -> Iterator[Served]:
         update={"verdict": verdict, "clock": clock, "wall_time": "2027-01-01T00:01:40Z", "needs_person": True}
     )
     visit.hall.take([Incoming(Topics(PREFIX, disputed.table).state, told.model_dump_json().encode())])
-    visit.director.begin("Club", System.SWISS, 3, "deblockle", [("Ann", 1650), ("Ben", 0), ("Cleo", 0), ("Dan", 0)])
-    visit.director.pair(1, ["table-1", "table-2"])
     with serving(visit.app) as address:
         yield Served(visit, address)
     for database in OPENED:
@@ -157,39 +149,13 @@ def test_squares_are_put_right_by_taps_while_the_table_goes_on(hall: Served, vis
     )  # fmt: skip
 
 
-def test_a_result_is_one_tap_and_every_screen_has_it(hall: Served, visit: Any) -> None:
-    phone = visit(f"{hall.address}/tournaments/1", viewport={"width": 360, "height": 740})
-    wall = visit(f"{hall.address}/tournaments/1?view=wall", viewport={"width": 1920, "height": 1080})
-    expect(wall.locator("#wall .score").first).to_have_text("–")
-    draw = phone.locator("#board-1").get_by_role("button", name="a draw")
-    draw.click()
-    expect(draw).to_have_attribute("aria-pressed", "true")
-    expect(wall.locator("#wall .score").first).to_have_text("½-½")
+def test_a_screen_on_the_wall_follows_the_tables_without_scrolling(hall: Served, visit: Any) -> None:
+    wall = visit(f"{hall.address}/wall", viewport={"width": 1920, "height": 1080})
+    first = wall.locator(".wall-list li").first
+    expect(first).to_contain_text("Table 1")
+    hall.visit.hall.take([Incoming(Topics(PREFIX, "table-1").availability, b"offline")])
+    expect(first).to_have_attribute("data-urgency", "away")
     assert wall.evaluate("[scrollY, document.documentElement.scrollHeight <= innerHeight]") == [0, True]
-    draw.click()
-    expect(wall.locator("#wall .score").first).to_have_text("–")
-
-
-def test_a_name_is_found_while_it_is_typed(hall: Served, visit: Any) -> None:
-    page = visit(f"{hall.address}/tournaments/1")
-    expect(page.locator(".pairing")).to_have_count(2)
-    page.get_by_role("searchbox").fill("cle")
-    expect(page.locator(".pairing")).to_have_count(1)
-    expect(page.get_by_role("searchbox")).to_be_focused()
-
-
-def test_a_list_with_a_fault_stays_in_its_field(hall: Served, visit: Any) -> None:
-    page = visit(f"{hall.address}/tournaments")
-    page.get_by_text("Begin one").click()
-    names = "\n".join(f"Player {number}" for number in (*range(60), 7))
-    page.get_by_label("Name").fill("Open")
-    page.locator("textarea").fill(names)
-    page.get_by_role("button", name="Begin").click()
-    expect(page.get_by_role("alert")).to_contain_text("Line 61 repeats line 8")
-    expect(page.locator("textarea")).to_have_value(names)
-    page.locator("textarea").fill("Ann\nBen")
-    page.get_by_role("button", name="Begin").click()
-    expect(page).to_have_url(f"{hall.address}/tournaments/2")
 
 
 def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -> None:
@@ -199,7 +165,7 @@ def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -
     expect(page.locator("#table-table-1 h2 small")).to_have_text("Nicht da")
     page.get_by_role("link", name="English").click()
     expect(page.locator("#table-table-2 .newest")).to_have_text(SENTENCE)
-    expect(page.get_by_role("link", name=re.compile("^Tournaments$"))).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("^Results$"))).to_be_visible()
 
 
 def test_an_unpaired_phone_is_sent_to_the_pairing_page(

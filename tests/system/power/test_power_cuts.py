@@ -2,7 +2,6 @@
 
 import os
 import random
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -111,23 +110,6 @@ def test_a_journal_that_is_less_careful_is_found_out(
     assert "lost" in found or "damage" in found or "confirmed" in found
 
 
-def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "synchronous = FULL", "synchronous = OFF")
-    monkeypatch.setattr("benchmarks.parts.power.cuts._LIFE_FRAMES", (10_000, 10_000))
-    arguments = ["--kills", "0", "--games", "1", "--draws", "1", "--turns", "1", "--seed", "5"]
-    done = CliRunner().invoke(power_cut.main, arguments)
-    assert done.exit_code == 1
-    again = next(line.split("again: ")[1].split() for line in done.output.splitlines() if "again: " in line)
-    replayed = CliRunner().invoke(power_cut.main, again)
-    assert replayed.exit_code == 1
-    assert "damaged" in replayed.output
-    monkeypatch.undo()
-    assert (
-        CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", "0:3:CUT_SHORT:7"]).exit_code
-        == 0
-    )
-
-
 def test_a_game_that_cannot_go_on_after_a_cut_within_it_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(seed: int, turns: int, scratch: Path) -> PlayedOnDisk:
         raise CutError(f"event {turns} of {seed} is lost")
@@ -139,19 +121,6 @@ def test_a_game_that_cannot_go_on_after_a_cut_within_it_is_a_fault(monkeypatch: 
     assert "2 with something lost, added or changed" in done.output
     again = CliRunner().invoke(power_cut.main, ["--turns", "4", "--seed", "5", "--replay", "0:1:SECTORS:1"])
     assert again.exit_code == 1
-
-
-@pytest.mark.parametrize("text", ["", "1:2:3", "0:1:SOMETHING:3", "7:1:SECTORS:1", "0:99999:SECTORS:1"])
-def test_a_replay_that_cannot_be_made_is_refused(text: str) -> None:
-    done = CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", text])
-    assert done.exit_code == 2
-
-
-def test_the_same_seed_gives_the_same_cuts(scratch: Path) -> None:
-    def cuts() -> list[Cut]:
-        return list(islice(PlayedOnDisk(8, 1, scratch).cases(draws=2, elsewhere=5), 80))
-
-    assert cuts() == cuts()
 
 
 @pytest.fixture(autouse=True)

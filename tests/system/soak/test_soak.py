@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from benchmarks.parts.soak.circumstances import is_ambiguous_by_occupancy, undetected
-from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, Watch, plan_of, play
+from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
-from benchmarks.soak import main, save_frames
+from benchmarks.soak import main
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.wiring.plan import Inputs
@@ -68,57 +67,12 @@ def test_a_game_of_paper_is_right_though_nothing_was_measured_or_taught(game: st
     assert not [item for item in scored.items if item.failed]
 
 
-def test_a_game_in_pictures_replays_byte_for_byte() -> None:
-    plan = GamePlan(31, 1, SIZE, kinds=("frames dropped",))
-    assert play(plan).digest == play(plan).digest
-
-
-def test_a_failing_game_prints_the_command_that_replays_it(told: GameRecord, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_the_last_turn(plan: GamePlan, watch: Watch = lambda _frame, _verdicts: None) -> GameRecord:
-        game = play(plan, watch)
-        last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
-        del game.events[last]
-        return game
-
-    monkeypatch.setattr("benchmarks.soak.play", without_the_last_turn)
-    failing = CliRunner().invoke(main, ["--game", "5", "--turns", "2", "--perfect-eyes"])
-    assert failing.exit_code == 1
-    again = next(line for line in failing.output.splitlines() if line.startswith("again: "))
-    arguments = again.removeprefix("again: python benchmarks/soak.py ").removesuffix(" --save DIR").split()
-    assert "--game 5" in again
-    repeated = CliRunner().invoke(main, arguments)
-    assert without_times(repeated.output) == without_times(failing.output)
-    assert "fingerprint" in repeated.output
-
-
-def without_times(output: str) -> list[str]:
-    """The output without computing times."""
-    return [line for line in output.splitlines() if "computing" not in line]
-
-
 @pytest.mark.parametrize("turn_end", ["rest", "touch"])
 def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> None:
     kinds = ("two quick turns", "illegal turn", "nothing", "tried and taken back")
     scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_reader=True, kinds=kinds)))
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     assert SoakReport([scored], "").latencies(turn_end)
-
-
-def test_only_a_turn_visible_on_the_table_counts_as_finished() -> None:
-    def show_something_else(game: GameRecord) -> GameRecord:
-        game.said = [
-            replace(one, verdict=replace(one.verdict, seen=dict.fromkeys(one.verdict.seen, "elsewhere")))
-            if one.verdict.kind is VerdictKind.NOT_FINISHED
-            else one
-            for one in game.said
-        ]
-        return game
-
-    played = play(GamePlan(9, 2, turn_end="touch", perfect_reader=True, kinds=("illegal turn",)))
-    unfinished = [item for item in score(played).items if item.detail == "shown as a turn to finish"]
-    assert [item.outcome for item in unfinished] == [Outcome.AT_ONCE]
-    changed = tampered(played, show_something_else)
-    assert [item.outcome for item in changed.items if item.what == unfinished[0].what] == [Outcome.LOST]
 
 
 def test_a_turn_seen_whole_before_it_was_covered_counts_as_in_sight() -> None:
@@ -157,13 +111,6 @@ def test_a_stall_that_is_not_named_is_lost(with_coins: GameRecord) -> None:
     assert Outcome.LOST in outcomes(tampered(with_coins, keep_quiet))
 
 
-def test_the_frames_around_a_failure_are_written(tmp_path: Path) -> None:
-    save_frames(GamePlan(31, 1, SIZE, kinds=("nothing",)), [0.4], tmp_path)
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names[0] == "game-31-frame-00000.png"
-    assert len(names) >= 8
-
-
 def test_one_game_is_reported_and_a_wrong_size_is_refused() -> None:
     told = CliRunner().invoke(main, ["--game", "5", "--turns", "2", "--perfect-eyes"])
     assert told.exit_code == 0, told.output
@@ -173,19 +120,6 @@ def test_one_game_is_reported_and_a_wrong_size_is_refused() -> None:
     refused = CliRunner().invoke(main, ["--size", "huge"])
     assert refused.exit_code == 2
     assert "expected something like 1280x720" in refused.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--kind", "frames late"], "'frames late' is not one of 'nothing', 'piece straightened'"),
-        (["--kind", "two quick turns", "--of", "blockade"], "two quick turns can't occur in blockade"),
-    ],
-)
-def test_kinds_of_fault_that_do_not_exist_are_refused(arguments: list[str], told: str) -> None:
-    refused = CliRunner().invoke(main, ["--game", "5", "--turns", "1", "--perfect-eyes", *arguments])
-    assert refused.exit_code == 2
-    assert told in refused.output
 
 
 @pytest.mark.long
@@ -218,7 +152,6 @@ def test_sheets_are_right_while_others_hold_a_hand_over_theirs(name: str, turn_e
     assert [item.outcome for item in scored.items if item.what == "turn"] == [Outcome.AT_ONCE] * 4
 
 
-SMALL = (320, 180)
 QUIET = ("nothing", "illegal turn")
 
 
@@ -255,12 +188,6 @@ def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(sensed: GameRec
     assert Outcome.WRONG in kinds_of(score(replace(sensed, said=[alarm, *sensed.said])))
 
 
-@pytest.mark.parametrize("inputs", [Inputs.SENSORS, Inputs.BOTH])
-def test_a_game_with_switches_replays_byte_for_byte(inputs: Inputs) -> None:
-    plan = plan_of(6, 3, SMALL, perfect_reader=True, inputs=inputs)
-    assert play(plan).digest == play(plan).digest
-
-
 def test_camera_and_sensors_ask_fewer_questions_than_sensors_alone(sensed: GameRecord) -> None:
     both = score(play(replace(sensed.plan, inputs=Inputs.BOTH, perfect_reader=True)))
     assert kinds_of(both) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
@@ -280,10 +207,3 @@ def test_a_question_is_justified_if_switches_leave_more_than_one_turn(sensed: Ga
     asked = [said.time_s for said in sensed.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
     assert any(is_ambiguous_by_occupancy(game, sensed.truth, time_s) for time_s in asked)
     assert not is_ambiguous_by_occupancy(game, sensed.truth, 0.0)
-
-
-@pytest.mark.parametrize("seed", [9, 13])
-def test_players_notice_a_verdict_given_while_a_hand_stays_on_a_block(seed: int) -> None:
-    """Switches don't feel a hand, so the light comes while it is still there, and nobody presses again."""
-    played = play(plan_of(seed, 3, SMALL, ("hand stays on the piece",), inputs=Inputs.SENSORS))
-    assert [event.kind for event in played.truth.events] == ["turn"] * 3

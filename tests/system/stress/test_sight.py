@@ -38,19 +38,6 @@ def test_a_hand_is_found_and_no_place_under_it_is_wrongly_certain(
     assert tally([result]).wrong_and_certain == 0
 
 
-def test_failures_are_saved_with_their_messages(
-    tmp_path: Path, task_of: FindTask, learned: dict[int, BlockAppearance | str]
-) -> None:
-    ordinary = learned[-1]
-    assert not isinstance(ordinary, str)
-    swapped = BlockAppearance({"gold": ordinary.colours["teal"], "teal": ordinary.colours["gold"]}, ordinary.masks)
-    result = look_at(task_of("resolution", "640x480"), {-1: swapped}, tmp_path)
-    assert not result.wholly_right
-    (sheet,) = tmp_path.glob("*.txt")
-    assert sheet.with_suffix(".png").stat().st_size > 10_000
-    assert "teal block" in sheet.read_text(encoding="utf-8")
-
-
 def test_a_refused_piece_set_reads_nothing_and_is_reported(task_of: FindTask, tmp_path: Path) -> None:
     refused: dict[int, BlockAppearance | str] = {-1: "the picture of gold shows no clear star on a4"}
     result = look_at(task_of("resolution", "640x480"), refused)

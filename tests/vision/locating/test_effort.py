@@ -12,6 +12,7 @@ import pytest
 from benchmarks.slow_pictures import TEXTURES
 from referee.settings.table_layout import layout_for_camera
 from simulator.scene.scene import looking_at
+from tests.effort import some
 from vision import self_calibration
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -70,7 +71,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[cv2.aruco.ArucoDetec
     return done
 
 
-@pytest.mark.parametrize("texture", ["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"])
+@pytest.mark.parametrize("texture", some(["noise, 2 px", "foliage", "chessboard, 8 px", "like markers, 24 px"], 1))
 def test_of_many_quads_only_the_largest_are_compared(
     texture: str, searched: list[tuple[cv2.aruco.ArucoDetector, Image]]
 ) -> None:
@@ -156,14 +157,15 @@ def longest_run(work: list[str], name: str) -> int:
     return max(counts)
 
 
-@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("lines", some([False, True], 1))
 @pytest.mark.parametrize("is_known", [False, True])
 def test_a_photo_is_searched_in_steps(lines: bool, is_known: bool, work: list[str]) -> None:
     layout = layout_for_camera("diaballik", Path("kit"), "none" if lines else "layout")
-    fixed = camera_with_share(PRIORS.focal, SIZE) if is_known else None
+    size = (640, 360)
+    fixed = camera_with_share(PRIORS.focal, size) if is_known else None
     reader = table_reader(LearnedCameras(layout, fixed=fixed), layout, None, attention=Attention.STILL)
     reader.pause = lambda: work.append("pause")
-    reading = reader.read(Frame(seen("foliage"), 0.0, 0, "phone", is_still=True))
+    reading = reader.read(Frame(seen("foliage", size), 0.0, 0, "phone", is_still=True))
     assert not reading.places
     assert work.count("search") >= 3 - lines
     assert longest_run(work, "search") == 1
@@ -227,7 +229,8 @@ def test_a_board_without_markers_is_searched_with_one_focal_length_at_a_time(wor
 
 
 def test_a_search_of_a_known_camera_is_made_in_steps_too(work: list[str]) -> None:
-    picture = SharedPicture(seen("foliage"), pause=lambda: work.append("pause"))
+    size = (480, 270)
+    picture = SharedPicture(seen("foliage", size), pause=lambda: work.append("pause"))
     with pytest.raises(NotLocatedError):
-        locate(picture.image, camera_with_share(PRIORS.focal, SIZE), LAYOUT, markers=picture)
+        locate(picture.image, camera_with_share(PRIORS.focal, size), LAYOUT, markers=picture)
     assert longest_run(work, "search") == 1

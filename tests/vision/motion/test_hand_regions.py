@@ -149,7 +149,7 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert found.mask.shape == mask_px
 
 
-@pytest.mark.parametrize("scale", some([1, 2, 3, 4, 6], 3))
+@pytest.mark.parametrize("scale", some([1, 2, 3, 4, 6], 2))
 def test_a_picture_that_is_already_small_shows_the_same_hand(scale: int) -> None:
     size, step = (320 * scale, 240 * scale), np.random.default_rng(3)
     finders = [HandDetector(scale * np.array(CORNERS) + 1.5, size) for _ in range(2)]

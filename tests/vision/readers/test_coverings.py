@@ -13,6 +13,7 @@ from simulator.play.actions import Arrangement
 from simulator.rendering.renderer import Renderer
 from simulator.scene.paper import on_paper
 from simulator.scene.scene import Scene
+from tests.effort import some
 from vision.frame import Frame
 from vision.layout.pieces import top_mm
 from vision.readers.registry import table_reader
@@ -29,7 +30,7 @@ WHITE, RED = (0.8, 0.83, 0.86), (0.1, 0.06, 0.55)
 
 @pytest.mark.parametrize(
     ("game", "share", "colour"),
-    [*((game, share, WHITE) for game in PLACE_PIECES for share in (0.6, 0.86)), ("blokus-dice", 0.6, RED)],
+    some([*((game, share, WHITE) for game in PLACE_PIECES for share in (0.6, 0.86)), ("blokus-dice", 0.6, RED)], 5),
 )
 def test_a_napkin_is_named_and_hides_what_lies_beneath(
     game: str, share: float, colour: tuple[float, float, float]
@@ -58,7 +59,7 @@ def test_a_napkin_is_named_and_hides_what_lies_beneath(
 
 
 @pytest.mark.parametrize("is_of_paper", [False, True])
-@pytest.mark.parametrize("at_cells", [(-1.5, -1.5), (0.0, 0.0), (1.5, -1.5)])
+@pytest.mark.parametrize("at_cells", some([(-1.5, -1.5), (0.0, 0.0), (1.5, -1.5)], 1))
 def test_a_small_napkin_in_the_boards_colour_makes_no_stack_vanish(
     at_cells: tuple[float, float], is_of_paper: bool
 ) -> None:

@@ -109,7 +109,7 @@ def test_drawn_symbols_suffice_until_a_set_is_enrolled() -> None:
 
 
 @pytest.mark.parametrize("colour", [(25, 28, 32), (60, 60, 170), (205, 208, 210)], ids=["cat", "scarf", "napkin"])
-@pytest.mark.parametrize("name", some([one for one in photoreal.BOARDS if not photoreal.EXPECTED[one]["hand"]], 3))
+@pytest.mark.parametrize("name", some([one for one in photoreal.BOARDS if not photoreal.EXPECTED[one]["hand"]], 1))
 def test_a_thing_over_part_of_a_face_leaves_no_wrong_look(name: str, colour: tuple[int, int, int]) -> None:
     rng = np.random.default_rng(len(name) + sum(colour))
     camera, pose = photoreal.camera(name), photoreal.pose(name)

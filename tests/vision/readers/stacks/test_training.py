@@ -70,21 +70,3 @@ def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch:
     found = StackFinder(tmp_path).find(crops, pictures, ["a1", "b2"], tip_heights_mm(board))
     assert found.tips_px.shape == (2, SPOTS, 2)
     assert "held-out" in finder.report(network, stacks)
-
-
-def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = importlib.import_module("benchmarks.training.stack_finder")
-    crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
-    crops[:, 60, 30], crops[:, 120, 50] = 250, 180
-    tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))
-    given = finder.Stacks(crops, tips, feet, np.stack([tips, feet], axis=1), np.array([0.1, 0.2]))
-    turned = set()
-    for seed in range(6):
-        made = finder.varied(np.random.default_rng(seed), given)
-        for crop, tip, foot in zip(
-            made.crops.sum(axis=3), made.tips_px.astype(int), made.feet_px.astype(int), strict=True
-        ):
-            assert crop[tip[1], tip[0]] == crop.max()
-            assert crop[foot[1], foot[0]] > 2 * np.median(crop)
-        turned.add(float(np.sign(made.angles_rad[0])))
-    assert turned == {-1.0, 1.0}

@@ -1,1 +1,0 @@
-"""A tournament at the hall's tables: pairings, results and standings."""
