@@ -211,11 +211,13 @@ def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, p
 
 def _reaches_prompt(port: Port, environment: InstallEnvironment, until_s: float) -> bool:
     heard = b""
+    readable = select.poll()
+    readable.register(port.fileno(), select.POLLIN)
     while environment.clock() < until_s:
         port.write(_INTERRUPT)
         interrupted_s = environment.clock()
         while environment.clock() < interrupted_s + _INTERRUPT_EVERY_S:
-            select.select([port], [], [], _INTERRUPT_EVERY_S)
+            readable.poll(_INTERRUPT_EVERY_S * 1000)
             heard = (heard + port.read())[-1024:]
             if _PROMPT in heard:
                 return True

@@ -1,6 +1,7 @@
 """The virtual microcontroller in real time: a pseudo-terminal that behaves like a board on USB."""
 
 import contextlib
+import math
 import os
 import select
 import threading
@@ -309,17 +310,18 @@ class VirtualMicrocontroller(Closeable):
         with self._changed:
             stepped, terminal, now_s = self._running, self._terminal, self._clock()
             due_s = stepped.next_due_s
-            reading: list[int] = [self._wake_read]
-            writing: list[int] = []
+            poll = select.poll()
+            poll.register(self._wake_read, select.POLLIN)
             if terminal is not None:
                 # a slow wire accepts no more while it is busy, so that the host's buffer fills
-                if stepped.to_device.free_at_s <= now_s:
-                    reading.append(terminal.fileno())
-                else:
+                is_free = stepped.to_device.free_at_s <= now_s
+                if not is_free:
                     due_s = min(due_s, stepped.to_device.free_at_s)
-                writing += [terminal.fileno()] * terminal.is_waiting
-        readable, _, _ = select.select(reading, writing, [], max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S)))
-        if self._wake_read in readable:
+                events = select.POLLIN * is_free | select.POLLOUT * terminal.is_waiting
+                if events:
+                    poll.register(terminal.fileno(), events)
+        ready = poll.poll(math.ceil(1000 * max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S))))
+        if any(file == self._wake_read for file, _ in ready):
             os.read(self._wake_read, 4096)
         with self._changed:
             self._rounds += 1
