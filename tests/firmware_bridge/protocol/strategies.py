@@ -19,11 +19,19 @@ u8 = st.integers(0, 0xFF)
 u16 = st.integers(0, 0xFFFF)
 u32 = st.integers(0, 0xFFFFFFFF)
 texts = st.text(max_size=50).map(lambda text: text.encode("utf-8", "replace").decode())
+
+
+def trimmed(colours: bytes) -> bytes:
+    """Whole lights, without the dark ones at the end."""
+    colours = colours[: len(colours) - len(colours) % 3]
+    return colours[: 3 * ((len(colours.rstrip(b"\0")) + 2) // 3)]
+
+
 colours = st.one_of(
     st.none(),
-    st.binary(max_size=1020).map(lambda raw: raw[: len(raw) - len(raw) % 3].rstrip(b"\0")),
+    st.binary(max_size=1020).map(trimmed),
     st.dictionaries(st.integers(0, 339), st.binary(min_size=3, max_size=3), max_size=40).map(
-        lambda lit: b"".join(lit.get(light, bytes(3)) for light in range(max(lit, default=-1) + 1))
+        lambda lit: trimmed(b"".join(lit.get(light, bytes(3)) for light in range(max(lit, default=-1) + 1)))
     ),
 )
 wanted = st.builds(
