@@ -43,7 +43,6 @@ MOST_CHATTER_MS = 6.2
 LIGHTS_MS = 27.0
 """Pause of the scans while a frame of lights is computed and sent: over twice what an emulated Pico takes."""
 
-_LONG_PRESS_MS = 60_000
 _SETTLED_AFTER_MS = 700.0
 _PAUSE_SHARE = 0.02
 
@@ -123,7 +122,7 @@ def play_button(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms
     debouncer = ButtonDebouncer()
 
     def update(closed: bool, now: int) -> int:
-        event = debouncer.update(closed, now, settle_ms, _LONG_PRESS_MS)
+        event = debouncer.update(closed, now, settle_ms)
         return {PRESSED: 1, RELEASED: -1}.get(event, 0)
 
     return _play(done, rng, update, pause_ms)

@@ -1,12 +1,11 @@
-"""Whether messages survive a faulty link, whether parsers accept corrupted packets, and how fast the link is.
+"""Whether presses and lights survive a disturbed link, whether parsers accept corrupted packets, and how fast it is.
 
-Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--plot FILE] [--quick]
-     python benchmarks/link.py --again SEED --frames N [--unbroken]      repeats one exchange exactly
+Run: python benchmarks/link.py [--minutes N] [--bytes N] [--seed S] [--jobs N] [--quick]
+     python benchmarks/link.py --again SEED --minutes N [--restarts] [--damaged]      repeats one exchange exactly
 
-1. Host and device exchange N reliable frames over a link with every fault, in virtual time; silence, resets and
-   unplugging end sessions. Each message must arrive in order, once, unaltered, and before its acknowledgement. Buttons
-   are pressed on the virtual board over such a link: each press is reported once. And lights change faster than slow
-   lines can carry: the newest state arrives, and nothing is retransmitted.
+1. The whole firmware and the host's end, in virtual time. The wire falls silent, the host is replaced, frames are
+   damaged, and the board restarts or is unplugged. Each press is reported once, and the lights are right within half a
+   second of each disturbance. And lights change faster than slow lines can carry: the newest state arrives.
 2. The parsers of both sides get N corrupted bytes.
 3. Round trips over a pseudo-terminal, alternating between the connection with the virtual board, and bare pyserial with
    an echo.
@@ -36,56 +35,31 @@ from benchmarks.parts.link.overhead import compare
 from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
 from benchmarks.parts.link.report import (
     Criterion,
-    latency_table,
-    plot_latencies,
     print_exchanges,
     print_fuzz,
-    print_presses,
     print_serial,
     print_slow_lines,
 )
-from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, Pressed, press_buttons, show_lights
+from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, show_lights
 
 _PLAIN_WIDTH = 132
-_SHARD_FRAMES = 20_000
-_UNBROKEN_FRAMES = 200_000
+_SHARD_MINUTES = 10
 _SHARD_BYTES = 1_000_000
-_FRAMES_A_PRESS = 500
-_SHARD_PRESSES = 500
 _SHARE = 0.05
-"""Share of frames with each fault."""
-_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
-_MESSAGE_EVERY_S = 0.05
+"""Share of frames with each fault, in every other exchange."""
 _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 
-def exchange(seed: int, frames: int) -> Exchanged:
-    """Run an exchange with all faults and interruptions."""
-    result = Exchange(wire_faults(_SHARE), seed).run(frames)
-    result.again = f"--again {seed} --frames {frames}"
+def exchange(seed: int, minutes: int, *, restarts: bool, damaged: bool) -> Exchanged:
+    """Run an exchange, with or without restarts of the board and damaged frames."""
+    faults = wire_faults(_SHARE if damaged else 0.0)
+    result = Exchange(faults, seed, with_restarts=restarts).run(60.0 * minutes)
+    result.again = f"--again {seed} --minutes {minutes}{' --restarts' * restarts}{' --damaged' * damaged}"
     return result
-
-
-def exchange_unbroken(seed: int, frames: int) -> Exchanged:
-    """Run an exchange without restarts, so that sequence numbers wrap, and with reordered frames."""
-    result = Exchange(wire_faults(_SHARE, with_outages=False, overtakes=True), seed).run(frames)
-    result.again = f"--again {seed} --frames {frames} --unbroken"
-    return result
-
-
-def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
-    """Latencies of messages by direction, in virtual seconds."""
-    return Exchange(wire_faults(share, with_outages=False), seed, _MESSAGE_EVERY_S).run(frames).latencies_s
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--frames",
-    default=1_000_000,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Frames to deliver, in both directions.",
-)
+@click.option("--minutes", default=400, show_default=True, type=click.IntRange(1), help="Virtual minutes.")
 @click.option(
     "--bytes",
     "byte_count",
@@ -96,69 +70,54 @@ def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Exchanges are seed, seed + 1, ...")
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot the latencies here.")
 @click.option("--quick", is_flag=True, help="A hundredth of everything, only to check that it runs.")
 @click.option("--again", type=click.IntRange(0), help="Only the exchange with this seed.")
-@click.option("--unbroken", is_flag=True, help="With --again: the exchange without restarts.")
+@click.option("--restarts", is_flag=True, help="With --again: the board restarts and is unplugged.")
+@click.option("--damaged", is_flag=True, help="With --again: frames are damaged.")
 def main(
-    frames: int,
+    minutes: int,
     byte_count: int,
     seed: int,
     jobs: int,
-    plot: Path | None,
     quick: bool,
     again: int | None,
-    unbroken: bool,
+    restarts: bool,
+    damaged: bool,
 ) -> None:
     """Measure and report."""
     if quick:
-        frames, byte_count = frames // 100, byte_count // 100
+        minutes, byte_count = max(1, minutes // 100), byte_count // 100
     console = console_for(_PLAIN_WIDTH)
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"pyserial {version('pyserial')}; seed {seed}, {jobs} at a time"
     )
     if again is not None:
-        one = (exchange_unbroken if unbroken else exchange)(again, frames)
-        sys.exit(_print_criteria(print_exchanges([one], _SHARE, frames, console), console))
+        one = exchange(again, minutes, restarts=restarts, damaged=damaged)
+        sys.exit(_print_criteria(print_exchanges([one], console), console))
     # Before other processes compete for the cores.
     lines = print_serial(compare(300, 0.2, 2) if quick else compare(3000, 1.0, 6), console)
     with processes(jobs) as pool, counting_bar(console) as progress:
-        exchanges = gathered(_exchange_all(pool, frames, seed), "exchanges", progress)
-        lines += print_exchanges(exchanges, _SHARE, frames, console)
-        lines += print_presses(gathered(_press_all(pool, frames, seed), "presses", progress), console)
+        exchanges = gathered(_exchange_all(pool, minutes, seed), "exchanges", progress)
+        lines += print_exchanges(exchanges, console)
         slow_s = _QUICK_SLOW_S if quick else _SLOW_S
         slow_lines = [pool.submit(show_lights, baud, lights, slow_s) for baud in BAUDS for lights in LIGHTS]
         slow = gathered(slow_lines, "slow lines", progress)
         lines += print_slow_lines(slow, console)
         fuzzed = gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
         lines += print_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
-        if plot is not None:
-            each = max(200, frames // 200)
-            latencies_s = gathered([pool.submit(latencies, seed, each, one) for one in _SHARES], "latencies", progress)
-            by_share = dict(zip(_SHARES, latencies_s, strict=True))
-            plot_latencies(by_share, plot)
-            click.echo(latency_table(by_share))
     sys.exit(_print_criteria(lines, console))
 
 
-def _exchange_all(pool: Executor, frames: int, seed: int) -> list[Future[Exchanged]]:
-    unbroken = min(_UNBROKEN_FRAMES, frames // 4)
-    futures = [pool.submit(exchange_unbroken, seed, unbroken)] if unbroken else []
-    left = frames - unbroken
-    while left > 0:
-        futures.append(pool.submit(exchange, seed + len(futures), min(left, _SHARD_FRAMES)))
-        left -= _SHARD_FRAMES
+def _exchange_all(pool: Executor, minutes: int, seed: int) -> list[Future[Exchanged]]:
+    kinds = [(restarts, damaged) for restarts in (False, True) for damaged in (False, True)]
+    each = max(1, minutes // len(kinds))
+    futures: list[Future[Exchanged]] = []
+    for restarts, damaged in kinds:
+        for start in range(0, each, _SHARD_MINUTES):
+            length = min(_SHARD_MINUTES, each - start)
+            futures.append(pool.submit(exchange, seed + len(futures), length, restarts=restarts, damaged=damaged))
     return futures
-
-
-def _press_all(pool: Executor, frames: int, seed: int) -> list[Future[Pressed]]:
-    count = max(1, frames // _FRAMES_A_PRESS)
-    starts = range(0, count, _SHARD_PRESSES)
-    return [
-        pool.submit(press_buttons, seed + number, min(_SHARD_PRESSES, count - start), _SHARE)
-        for number, start in enumerate(starts)
-    ]
 
 
 def _fuzz_all(pool: Executor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:

@@ -58,25 +58,5 @@ class ConnectionLostError(BridgeError, ConnectionError):
     """A board that answered and no longer does; the connection searches for it again."""
 
 
-class ProtocolError(BridgeError, ValueError):
-    """Root of the protocol's errors."""
-
-
-class PacketError(ProtocolError):
-    """Bytes that are no packet, or a packet that can't be written; the message says what was expected."""
-
-
-class PacketShortError(PacketError):
-    """Fewer bytes than a header and a checksum take."""
-
-
-class PacketLongError(PacketError):
-    """More bytes than the largest packet has."""
-
-
-class PacketChecksumError(PacketError):
-    """The checksum doesn't match: the bytes were corrupted."""
-
-
-class MessageError(ProtocolError):
-    """A payload that can't be decoded, or a message that can't be encoded; the message names the field or the kind."""
+class MessageError(BridgeError, ValueError):
+    """A packet that can't be decoded, or a message that can't be encoded; the message names what was expected."""

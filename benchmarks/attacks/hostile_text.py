@@ -52,8 +52,7 @@ from common.toml_text import as_toml
 from engine.errors import EngineError
 from engine.records import read, write
 from engine.registry import load
-from firmware_bridge.protocol import messages
-from firmware_bridge.protocol.codec import decode_message, encode_message
+from firmware_bridge.protocol.messages import Welcome, decode_packet, encode_packet
 from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
@@ -228,11 +227,12 @@ class WaysIn:
         yield record
 
     def board(self, text: str) -> Iterator[str]:
-        """A line of a microcontroller's log."""
-        kind, payload = encode_message(messages.Log(40, 1, 700, text.encode(errors="replace").decode()[:20]))
-        message = decode_message(kind, payload)
-        assert isinstance(message, messages.Log)
-        yield f"The board says: {message.text}"
+        """A microcontroller's name, and what is wrong with it."""
+        short = text.encode(errors="replace").decode()[:20]
+        welcome = decode_packet(encode_packet(Welcome((1, 2, 3), 1, 0, 0, 0, 0, 0, 0, short, short)))
+        assert isinstance(welcome, Welcome)
+        yield f"The board says: {welcome.trouble}"
+        yield welcome.board
 
     def settings(self, text: str) -> Iterator[str]:
         """A file of settings, and a variable."""

@@ -1,7 +1,7 @@
 """The connection to the referee's board. Start it with ``with``; any thread may use it.
 
 Callers need not care whether the cable is plugged in. The newest lights and settings are kept, and sent again when the
-board is back. Reports from the board are queued until they are polled.
+board is back. Events are queued until they are polled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 
 from serial.tools import list_ports as pyserial_list
 
-from firmware_bridge.connection.conversation import random_session
 from firmware_bridge.connection.events import BoardEvent, ConnectionState
 from firmware_bridge.connection.mailbox import Mailbox, Outage, Requests
 from firmware_bridge.connection.thread import ConnectionThread, WakeablePoll
@@ -22,9 +21,15 @@ from firmware_bridge.ports.port import Port
 from firmware_bridge.ports.port import open_port as open_serial_port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.link import LinkStatistics
-from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, Sound, Tone, Welcome
+from firmware_bridge.protocol.messages import (
+    BoardSettings,
+    HostState,
+    Tone,
+    Wanted,
+    Welcome,
+    encode_packet,
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,7 @@ class BoardConnection:
     """A connection that reconnects by itself. Start it with ``with``; any thread may use it then.
 
     ``say`` is called from the thread with a sentence, once when a fault begins and once when it ends.
-    ``random_session`` draws a number from 1 to 65535. An unexpected exception in the thread (a bug) is raised by the
-    next call, and at the end.
+    An unexpected exception in the thread (a bug) is raised by the next call, and at the end.
     """
 
     def __init__(
@@ -53,14 +57,11 @@ class BoardConnection:
         *,
         open_port: Callable[[str, int], Port] | None = None,
         list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports,
-        random_session: Callable[[], int] = random_session,
     ) -> None:
         self._mailbox = Mailbox()
         self._poll = WakeablePoll(clock)
         open_it = open_port or partial(open_serial_port, list_records=list_ports)
-        self._thread = ConnectionThread(
-            wanted, self._mailbox, self._poll, clock, say, open_it, list_ports, random_session
-        )
+        self._thread = ConnectionThread(wanted, self._mailbox, self._poll, clock, say, open_it, list_ports)
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._running: Future[None] | None = None
 
@@ -103,34 +104,27 @@ class BoardConnection:
         A board that is away gets the newest frame when it is back. Raises MessageError for colours that no message
         holds.
         """
-        lights = LightFrame(bytes(colours))
-        encode_message(lights)
-        self._request(lambda requests: replace(requests, lights=lights))
+        wanted = bytes(colours)
+        self._request(Wanted(colours=wanted), lambda requests: replace(requests, colours=wanted))
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
         """Play tones, each a frequency in Hz (0: a rest) and seconds, replacing the present ones; none: silence.
 
         A board that is away doesn't play them later. Raises MessageError for tones that no message holds.
         """
-        sound = Sound(tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones))
-        encode_message(sound)
-        self._request(lambda requests: replace(requests, sound=sound))
+        whole = tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones)
+        self._request(Wanted(tones=whole), lambda requests: replace(requests, tones=whole))
 
-    def configure(self, settings: Configure) -> None:
+    def configure(self, settings: BoardSettings) -> None:
         """Configure the board now, and again whenever it was away; raises MessageError for a setting out of range."""
-        encode_message(settings)
-        self._request(lambda requests: replace(requests, settings=settings))
-
-    def ask_for_snapshot(self) -> None:
-        """Request a report of all switches; a board that is away reports when it is back anyway."""
-        self._request(lambda requests: replace(requests, snapshot=Snapshot()))
+        self._request(Wanted(settings=settings), lambda requests: replace(requests, settings=settings))
 
     def leave(self) -> None:
         """Switch the board to its bare interpreter and release the port, so that its files can be changed.
 
         The state then becomes ``RELEASED``; the connection does not search for the board again.
         """
-        self._request(lambda requests: replace(requests, leave=True))
+        self._request(Wanted(), lambda requests: replace(requests, leave=True))
 
     def poll(self) -> tuple[BoardEvent, ...]:
         """Return the events since the last call, in order, without waiting."""
@@ -173,7 +167,8 @@ class BoardConnection:
         if kind is None:
             self._raise_if_ended()
 
-    def _request(self, amend: Callable[[Requests], Requests]) -> None:
+    def _request(self, wanted: Wanted, amend: Callable[[Requests], Requests]) -> None:
+        encode_packet(HostState(0, 0, wanted=wanted))
         self._raise_if_ended()
         self._mailbox.request(amend)
         self._poll.wake()

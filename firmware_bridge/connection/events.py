@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass
 
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.messages import ButtonAction, Welcome
+from firmware_bridge.protocol.messages import Welcome
 
 
 class ConnectionState(enum.Enum):
@@ -33,10 +33,9 @@ class SwitchChanged:
 
 @dataclass(frozen=True)
 class SensorsReported:
-    """All switches as they were at ``time_s``, and the changes since the report before, in order of time.
+    """All switches as they were at ``time_s``, and the changes since the report before, in order of their numbers.
 
-    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch is unreadable (a ghost, or chattering). If
-    the report before was not taken, its changes are included, as far as there is room.
+    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch is unreadable (a ghost, or chattering).
     """
 
     time_s: float
@@ -46,18 +45,16 @@ class SensorsReported:
 
 
 @dataclass(frozen=True)
-class ButtonChanged:
-    """Button number ``button`` was pressed, held or released at ``time_s``; ``held_s`` is how long it was down."""
+class ButtonPressed:
+    """Button number ``button`` was pressed at ``time_s``."""
 
     button: int
-    action: ButtonAction
     time_s: float
-    held_s: float
 
 
 @dataclass(frozen=True)
 class Linked:
-    """The board answers on ``port``; its lights and settings are about to be sent again.
+    """The board answers on ``port``, or describes itself anew; its lights and settings are about to be sent again.
 
     ``restarted``: it has restarted.
     """
@@ -77,33 +74,21 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class FaultReported:
-    """A fault reported by the board: its code and number as in docs/internals/protocol.md, and its text."""
+class LightsLimited:
+    """The lights would draw ``wanted_ma``, so that the current limit dims them; ``is_dark``: to nothing."""
 
     time_s: float
-    code: int
-    number: int
-    text: str
+    wanted_ma: int
+    is_dark: bool
 
 
 @dataclass(frozen=True)
-class LogLine:
-    """A line of the board's log: ``level`` as in ``logging``; ``missed`` lines before it were lost."""
-
-    time_s: float
-    level: int
-    text: str
-    missed: int
-
-
-@dataclass(frozen=True)
-class EventsDropped:
-    """``presses`` presses and ``others`` other events were dropped, because they were not polled in time."""
+class PressesDropped:
+    """``presses`` presses came too late or too fast, and are not reported."""
 
     time_s: float
     presses: int
-    others: int
 
 
-BoardEvent = SensorsReported | ButtonChanged | Linked | Lost | FaultReported | LogLine | EventsDropped
+BoardEvent = SensorsReported | ButtonPressed | Linked | Lost | LightsLimited | PressesDropped
 """All times are monotonic seconds of the clock that the connection was given."""

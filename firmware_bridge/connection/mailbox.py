@@ -1,9 +1,10 @@
 """The state shared by the connection's thread and its users, under one lock: requests in, events out.
 
-The queue of events is bounded; the least important ones are dropped first and counted.
+The queue of events is bounded: the oldest make room, and presses among them are counted.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -11,11 +12,9 @@ from common.backoff import doubled_wait_s
 from common.phrases import Phrase, either
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonChanged,
+    ButtonPressed,
     ConnectionState,
-    EventsDropped,
-    LogLine,
-    SensorsReported,
+    PressesDropped,
 )
 from firmware_bridge.errors import (
     BridgeError,
@@ -31,8 +30,7 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.link import REFUSED_RETRY_S
-from firmware_bridge.protocol.messages import Configure, LightFrame, ResetCause, Snapshot, Sound, Welcome
+from firmware_bridge.protocol.messages import BoardSettings, ResetCause, Tone, Welcome
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
 _TRANSIENT = (PortDeniedError, PortTakenError, PortUnusableError)
@@ -48,6 +46,7 @@ _FIRST_RETRY_S = 0.25  # first wait after a failure, doubled each time; set by h
 _LONGEST_RETRY_S = 10.0  # longest wait after a failure; set by hand
 # Each opening may reset a foreign device, so one that is certainly not the board is rarely tried again.
 _FOREIGN_RETRY_S = 60.0
+_OTHER_VERSION_RETRY_S = 10.0  # a board of another version stays one until somebody installs; set by hand
 _TRUSTED_AFTER_S = 60.0  # without a failure for so long, waits begin anew; set by hand
 _REPORTED_AFTER_S = 5.0  # shorter outages are not reported; set by hand
 
@@ -163,7 +162,7 @@ def is_foreign(error: BridgeError) -> bool:
 
 def _retry_after_s(error: BridgeError, failures: int) -> float:
     if isinstance(error, VersionError):
-        return REFUSED_RETRY_S
+        return _OTHER_VERSION_RETRY_S
     if is_foreign(error):
         return _FOREIGN_RETRY_S
     longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S
@@ -174,10 +173,9 @@ def _retry_after_s(error: BridgeError, failures: int) -> float:
 class Requests:
     """The requests since the last call; ``None`` where there are none. Only the newest of each counts."""
 
-    lights: LightFrame | None = None
-    settings: Configure | None = None
-    sound: Sound | None = None
-    snapshot: Snapshot | None = None
+    colours: bytes | None = None
+    settings: BoardSettings | None = None
+    tones: tuple[Tone, ...] | None = None
     leave: bool = False
 
 
@@ -192,6 +190,10 @@ class ConnectionStatus:
     last_heard_s: float | None = None
 
 
+MOST_EVENTS = 256
+"""Most events that wait for a slow reader; set by hand."""
+
+
 class Mailbox:
     """Passes requests from users to the thread, and events from the thread to users."""
 
@@ -201,7 +203,8 @@ class Mailbox:
         self._is_closing = False
         self._has_ended = False
         self._status = ConnectionStatus()
-        self._events = EventQueue()
+        self._events: deque[BoardEvent] = deque()
+        self._dropped_presses = 0
 
     # the users' side
 
@@ -224,7 +227,12 @@ class Mailbox:
     def take_events(self) -> tuple[BoardEvent, ...]:
         """Return the events since the last call."""
         with self._changed:
-            return self._events.take()
+            events = tuple(self._events)
+            if self._dropped_presses:
+                events = (PressesDropped(events[0].time_s, self._dropped_presses), *events)
+            self._events.clear()
+            self._dropped_presses = 0
+            return events
 
     @property
     def has_events(self) -> bool:
@@ -264,7 +272,9 @@ class Mailbox:
         """Add events, and set the status after them."""
         with self._changed:
             for event in events:
-                self._events.put(event)
+                if len(self._events) == MOST_EVENTS:
+                    self._dropped_presses += isinstance(self._events.popleft(), ButtonPressed)
+                self._events.append(event)
             self._status = status
             self._changed.notify_all()
 
@@ -274,67 +284,3 @@ class Mailbox:
             self._has_ended = True
             self._status = replace(self._status, state=ConnectionState.CLOSED, port=None, welcome=None)
             self._changed.notify_all()
-
-
-_MAX_EVENTS = 256  # most events that wait for a slow reader; set by hand
-_MAX_CHANGES = 256  # most changes of switches that wait; set by hand
-
-
-class EventQueue:
-    """Events in order of arrival, until they are polled.
-
-    When it is full, the least important ones make room: lines of the log, then older sensor reports, whose changes move
-    into the next report, then other events, and presses last. Dropped events are counted in an ``EventsDropped`` before
-    the next events.
-    """
-
-    def __init__(self, most: int = _MAX_EVENTS, most_changes: int = _MAX_CHANGES) -> None:
-        if most < 2:
-            raise ValueError(f"room for {most} events; expected 2 at least")
-        self._most = most
-        self._most_changes = most_changes
-        self._events: list[BoardEvent] = []
-        self._lost_presses = 0
-        self._lost_others = 0
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def put(self, event: BoardEvent) -> None:
-        """Add an event, making room if necessary."""
-        self._events.append(event)
-        if len(self._events) > self._most:
-            self._make_room()
-
-    def take(self) -> tuple[BoardEvent, ...]:
-        """Return and remove all events."""
-        events, self._events = self._events, []
-        if self._lost_presses or self._lost_others:
-            events.insert(0, EventsDropped(events[0].time_s, self._lost_presses, self._lost_others))
-            self._lost_presses = self._lost_others = 0
-        return tuple(events)
-
-    def _make_room(self) -> None:
-        line = self._first(lambda event: isinstance(event, LogLine))
-        if line is not None:
-            self._lost_others += 1
-            del self._events[line]
-            return
-        reports = [(index, event) for index, event in enumerate(self._events) if isinstance(event, SensorsReported)]
-        if len(reports) > 1:
-            (older, first), (newer, second) = reports[:2]
-            # the newer report contains the state of every switch, so only history is cut
-            changes = (first.changes + second.changes)[-self._most_changes :]
-            self._events[newer] = replace(second, changes=changes)
-            del self._events[older]
-            return
-        other = self._first(lambda event: not isinstance(event, ButtonChanged | SensorsReported))
-        if other is not None:
-            self._lost_others += 1
-            del self._events[other]
-            return
-        self._lost_presses += 1
-        del self._events[self._first(lambda event: isinstance(event, ButtonChanged)) or 0]
-
-    def _first(self, fits: Callable[[BoardEvent], bool]) -> int | None:
-        return next((index for index, event in enumerate(self._events) if fits(event)), None)

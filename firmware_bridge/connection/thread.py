@@ -35,16 +35,15 @@ from firmware_bridge.ports.selection import (
     similar_ports,
 )
 from firmware_bridge.ports.serial_ports import SerialPort, port_holders, serial_ports
-from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink, LinkStatistics
+from firmware_bridge.protocol.link import HostLink, LinkStatistics, SerialLine
 
-# handshakes take 2 s each: the firmware waits 2 s before it answers; a device reset by opening its port takes longer
+# rounds take 2 s each: the firmware waits 2 s before it answers; a device reset by opening its port takes longer
 _FIRST_ATTEMPTS = 3
 _LATER_ATTEMPTS = 4  # attempts per round after the first failure; set by hand
 _BLOCKED_S = 3.0  # a port that takes nothing for so long is lost; set by hand
 # how often to look for the board among the ports while another device is not to be opened again
 _LOOKING_S = 2.0
-# maximum time for the board to acknowledge the last packets when closing
+# maximum time for the board to confirm the last lights when closing
 _CLOSING_S = 0.5
 _BITS_A_BYTE = 10  # with start and stop bit
 # Linux's names of USB converters and of a computer's own UARTs; ports that are USB all the way are called ttyACM
@@ -63,7 +62,6 @@ class ConnectionThread:
         say: Callable[[str], None],
         open_port: Callable[[str, int], Port],
         list_ports: Callable[[], Iterable[Any]],
-        random_session: Callable[[], int],
     ) -> None:
         self.received_bytes = 0
         self.sent_bytes = 0
@@ -74,9 +72,8 @@ class ConnectionThread:
         self._say = say
         self._open_port = open_port
         self._list_ports = list_ports
-        self._random_session = random_session
         self._link = HostLink()
-        self._conversation = BoardConversation(self._link, random_session)
+        self._conversation = BoardConversation(self._link)
         self._outages = OutageTracker()
         self._known: SerialPort | None = None
         self._tried: SerialPort | None = None
@@ -115,7 +112,6 @@ class ConnectionThread:
         """Try one port after another, and return that of the only board that answers.
 
         A board that does not answer just then, such as one that is starting, is passed over: of two, the other is used.
-        What is pressed while several are tried may be lost.
         Raises PortAmbiguousError if several answer, and PortMissingError if every port was tried in vain, or
         WrongDeviceError if none of them is a board's.
         """
@@ -124,7 +120,7 @@ class ConnectionThread:
         failed: list[BridgeError] = []
         chosen = found[0]
         for port in found:
-            conversation = BoardConversation(HostLink(), self._random_session)
+            conversation = BoardConversation(HostLink())
             try:
                 self._open_and_converse(
                     conversation, port, _FIRST_ATTEMPTS, lambda tried: tried.is_linked or self._mailbox.is_closing
@@ -235,12 +231,12 @@ class ConnectionThread:
 
     def _take_requests(self) -> None:
         requests = self._mailbox.take_requests()
-        for lasting in (requests.settings, requests.lights):
-            if lasting is not None:
-                self._conversation.send(lasting)
-        for passing in (requests.sound, requests.snapshot):
-            if passing is not None:
-                self._conversation.send_once(passing)
+        if requests.settings is not None:
+            self._link.configure(requests.settings)
+        if requests.colours is not None:
+            self._link.show(requests.colours)
+        if requests.tones is not None:
+            self._conversation.play(requests.tones)
         if requests.leave:
             self._conversation.leave()
 

@@ -39,7 +39,7 @@ _READ_BYTES = 4096  # read at once: the kernel's buffer
 
 
 class Port:
-    """An open serial port, configured by pyserial, that never blocks; ``fileno`` is for waiting on it with ``select``.
+    """An open serial port, configured by pyserial, that never blocks; ``fileno`` is for waiting with ``poll``.
 
     Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 busy-waits
     while the buffer is full, and with any other it blocks.

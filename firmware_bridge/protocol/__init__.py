@@ -1,21 +1,19 @@
-r"""The host's side of the protocol between the referee (host) and a microcontroller (device). All of it is pure.
+r"""The host's side of the protocol between the referee (host) and a microcontroller (board). All of it is pure.
 
 docs/internals/protocol.md defines the wire format, precisely enough to implement a peer.
 
-- ``packets``: framing (COBS), header, payload and checksum.
-- ``messages``, ``codec``: the meaning of payloads, and their encoding.
-- ``link``: the host's state machine, its state and counters. ``session``, ``delivery``: its parts.
+- ``packets``: framing (COBS) and checksum.
+- ``messages``: the packets as values, and their encoding.
+- ``link``: the host's end: what to send when, and what of a board's packets is news.
 
-A light frame, as it goes over the wire and comes out again after noise:
+A greeting, as it goes over the wire and comes out again after noise:
 
->>> from firmware_bridge.protocol.codec import decode_message, encode_message
->>> from firmware_bridge.protocol.messages import LightFrame
->>> from firmware_bridge.protocol.packets import Packet, PacketReader, packet_frame
->>> kind, payload = encode_message(LightFrame(bytes((0, 128, 0))))
->>> frame = packet_frame(Packet(kind, session=4660, sequence=0, acknowledged=1, payload=payload))
+>>> from firmware_bridge.protocol.messages import HostState, decode_packet, encode_packet
+>>> from firmware_bridge.protocol.packets import PacketReader, encode_frame
+>>> frame = encode_frame(encode_packet(HostState(boot_id=0, number=1)))
 >>> frame.hex(" ")
-'00 04 10 34 12 01 02 01 02 01 01 02 80 05 97 f8 b1 6c 00'
+'00 04 48 02 01 01 01 01 01 01 01 05 3a 07 bb 8c 00'
 >>> (packet,) = PacketReader().feed(b"noise" + frame)
->>> decode_message(packet.kind, packet.payload)
-LightFrame(colours=b'\x00\x80\x00')
+>>> decode_packet(packet)
+HostState(boot_id=0, number=1, taken=(), leaves=False, wanted=None)
 """

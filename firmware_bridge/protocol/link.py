@@ -1,431 +1,373 @@
-"""The host's end of the link: handshake, delivery and timeouts as one state machine. Pure: time is passed in.
+"""The host's end of the link: what to say when, and what of a board's packets is news. Pure: time is passed in.
+
+Each end says its whole state when it changes, and every half second; nothing is queued and nothing acknowledged but by
+the other's state. So a lost packet only costs time. Buttons are counters: the host remembers for each start of a board
+how many presses it has, and the board tells a new host how many the one before had.
 
 The owner of the port calls ``receive`` with the bytes that arrived, then ``outgoing`` for those to write, and again at
-``next_due_s`` at the latest. ``outgoing`` is only called when all earlier bytes are written, so that they are up to
-date.
+``next_due_s`` at the latest. ``outgoing`` is only called when all earlier bytes are written.
 """
 
-import enum
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 
 from firmware_bridge.errors import MessageError
-from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.delivery import (
-    ANSWER_BYTES,
-    Arrival,
-    Receiver,
-    RetransmissionTimer,
-    SendWindow,
-    SentPacket,
-    SerialLine,
-)
 from firmware_bridge.protocol.messages import (
-    NEWEST_VERSION,
-    OLDEST_VERSION,
-    ButtonReport,
-    HostMessage,
-    Message,
-    Ping,
-    Pong,
-    Refused,
-    Welcome,
-)
-from firmware_bridge.protocol.packets import (
-    DroppedFrames,
+    PROTOCOL,
+    BoardSettings,
+    BoardState,
+    HostState,
     Kind,
-    Packet,
-    PacketReader,
-    is_sequenced,
-    may_come_from_device,
-    packet_frame,
+    Tone,
+    Wanted,
+    Welcome,
+    decode_packet,
+    encode_packet,
 )
-from firmware_bridge.protocol.session import (
-    DuplicatePressFilter,
-    Handshake,
-    Heartbeat,
-    MessageSlot,
-    Outbox,
-    PingExchange,
-    QueuedMessage,
-    Sendable,
-)
+from firmware_bridge.protocol.packets import DroppedFrames, PacketReader, encode_frame
+
+EVERY_S = 0.5
+"""Seconds between two states while nothing changes."""
+GREET_EVERY_S = 0.25
+"""Seconds between two greetings. Set by hand: a board that has just started is soon welcome."""
+AGAIN_S = 0.1
+"""Seconds after which a state that the board's doesn't confirm is said again."""
+QUIET_AFTER_S = 0.6
+"""Seconds without the board's state after which it is only greeted: it may be starting."""
+LATE_PRESS_MS = 5000
+"""A press that is older when it arrives is not carried out. Set by hand: longer than any silence that a link survives,
+short enough that nobody has given up on the button."""
+MOST_NEW_PRESSES = 16
+"""Most presses of a button between two states; more can't come from a finger."""
+
+_NUMBERS = 1 << 16  # numbers and counters have 16 bits (protocol)
+_INTERRUPT = 0x03  # Ctrl-C, which would stop a board that is just starting
+_OLDER_KINDS = frozenset(range(0x01, 0x0A)) | frozenset(range(0x20, 0x23))  # of a board with version 1
+_SMOOTHING = 0.125  # of the round trip, as in RFC 6298
 
 
-@dataclass
-class Counts:
-    """The counters of a link since it was created.
+@dataclass(frozen=True)
+class Exchange:
+    """A state of the host that the board answered: its clock showed ``device_ms`` between the two times, in seconds."""
 
-    ``sessions`` are handshakes begun, ``linked`` those answered; ``sent`` includes repeats, ``repeated`` were received
-    again. ``after_gap`` arrived too early and were dropped; ``foreign`` are of another session, ``misdirected`` of
-    kinds that only the host sends, so an echo.
-    """
+    sent_s: float
+    received_s: float
+    device_ms: int
 
-    sessions: int = 0
-    linked: int = 0
-    sent: int = 0
-    resent: int = 0
-    delivered: int = 0
-    repeated: int = 0
-    after_gap: int = 0
-    foreign: int = 0
-    misdirected: int = 0
+
+@dataclass(frozen=True)
+class Pressed:
+    """A button was pressed at ``time_ms`` of the board's clock."""
+
+    button: int
+    time_ms: int
+
+
+@dataclass(frozen=True)
+class PressesLost:
+    """So many presses came too late, or faster than a finger, and are not carried out."""
+
+    count: int
+
+
+News = Welcome | BoardState | Pressed | PressesLost
 
 
 @dataclass(frozen=True)
 class LinkStatistics:
     """A link's figures at one moment.
 
-    ``dropped`` are frames that were not valid packets, by reason, ``replaced`` messages replaced by newer ones before
-    they were sent. ``round_trip_s`` is smoothed; ``None`` before the first measurement.
+    ``packets`` are valid ones, of which ``invalid`` had impossible contents; ``dropped`` are frames that were none.
+    ``again`` are states said again because the board had not confirmed them, ``shown`` counts what it began to do as it
+    should, ``welcomes`` new descriptions of a board.
+    ``round_trip_s`` is smoothed; ``None`` before the first measurement.
     """
 
-    counts: Counts = field(default_factory=Counts)
     packets: int = 0
+    invalid: int = 0
     dropped: DroppedFrames = field(default_factory=DroppedFrames)
-    replaced: int = 0
+    sent: int = 0
+    again: int = 0
+    shown: int = 0
+    welcomes: int = 0
     round_trip_s: float | None = None
-    timeout_s: float = 0.0
 
 
-class LinkState(enum.Enum):
-    """The state of a link."""
+class SerialLine:
+    """The line behind a port, which carries ``bytes_per_s``; ``None`` is faster than it matters.
 
-    IDLE = "idle"
-    """No session was begun yet."""
-    HANDSHAKING = "handshaking"
-    """HELLO is being sent."""
-    LINKED = "linked"
-    """The device answered."""
-    REFUSED = "refused"
-    """The device supports none of the host's versions; ``refusal`` has its own. Begin again after 10 s."""
-    LOST = "lost"
-    """Lost, for the reason ``lost_because``. Begin again, with another session."""
+    ``free_s`` is when it has carried everything written so far: until then it lies in the port's buffer.
+    """
 
+    def __init__(self, bytes_per_s: float | None = None) -> None:
+        self._bytes_per_s = bytes_per_s
+        self.free_s = 0.0
 
-class LossCause(enum.Enum):
-    """Why a link was lost."""
-
-    RESTARTED = "restarted"
-    """The device doesn't know the session: it has restarted."""
-    UNACKNOWLEDGED = "unacknowledged"
-    """Packets were not acknowledged for 3 s."""
-    INCOMPLETE = "incomplete"
-    """A packet of the device has been missing for 3 s, although later ones arrived."""
-    SILENT = "silent"
-    """Nothing arrived for 2 s."""
-    NO_WELCOME = "no welcome"
-    """HELLO was not answered for 2 s; the board may have another port by now."""
-
-
-WINDOW = 8
-"""Maximum number of the host's outstanding packets."""
-LIGHT_FRAMES_OUTSTANDING = 2
-"""The same for light frames, so that on a slow wire the newest frame waits for two old ones instead of eight."""
-LIGHTS_AHEAD_S = 0.01
-"""Seconds before a slow line is free at which the next light frame is sent; until then a newer one may replace it."""
-SILENT_AFTER_S = 2.0  # without a packet for so long, the link is lost: four times PING_AFTER_S
-UNACKNOWLEDGED_AFTER_S = 3.0  # so is one whose packets stay unacknowledged
-INCOMPLETE_AFTER_S = 3.0  # or whose gap is not filled
-REFUSED_RETRY_S = 10.0
-"""Seconds after a REFUSED until the owner of the port tries again."""
-
-_LIGHTS = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT)
+    def write(self, count: int, now_s: float) -> None:
+        """Note that so many bytes were written."""
+        self.free_s = max(self.free_s, now_s) + (count / self._bytes_per_s if self._bytes_per_s else 0.0)
 
 
 class HostLink:
-    """The host's end of a link to one device.
+    """The host's end of a link to one board after another.
 
-    ``lost_because`` says why a lost link was lost. ``welcome`` is the device's description of itself in its last
-    answer. ``session`` is the newest one, 0 before the first; ``heard_s`` is when the last packet arrived.
+    ``welcome`` is the description of the board that the host knows, ``None`` before the first answer on a port;
+    ``heard_s`` is when its last packet arrived. ``other_version`` is the version of a board that speaks another one.
     """
 
     def __init__(self) -> None:
-        self.state = LinkState.IDLE
-        self.lost_because: LossCause | None = None
         self.welcome: Welcome | None = None
-        self.refusal: Refused | None = None
-        self.last_exchange: PingExchange | None = None
-        self._reader = PacketReader()
-        self._outbox = Outbox()
-        self._presses = DuplicatePressFilter()
-        self._counts = Counts()
-        self._timer = RetransmissionTimer()
-        self._greeting = Handshake(0.0)
-        self._heartbeat = Heartbeat()
-        self._line = SerialLine()
-        self.session = 0
         self.heard_s = 0.0
-        self._start_session()
+        self.other_version: int | None = None
+        self.last_exchange: Exchange | None = None
+        self._reader = PacketReader()
+        self._invalid = self._sent = self._again = self._shown = self._welcomes = 0
+        self._round_trip_s: float | None = None
+        self._presses = _Presses()
+        self._line = SerialLine()
+        self._wanted: Wanted | None = None
+        self._leaves = False
+        self.has_told_to_leave = False
+        """Whether the board was told to leave."""
+        self._board: BoardState | None = None
+        self._is_strange = False
+        self._welcomed_s = 0.0
+        self._told: _Told | None = None
+        self._number = 0
+        self._said_s: float | None = None
+        self._is_answered = True
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether everything sent is acknowledged and nothing waits."""
-        return self.undelivered == 0
+    def open(self, line: SerialLine) -> None:
+        """Begin on a newly opened port: what the board should do is kept, and which board it is has to be told."""
+        self._line = line
+        self._reader.start_again()
+        self._said_s = None
+        self.forget()
 
-    @property
-    def undelivered(self) -> int:
-        """Number of messages that wait or are unacknowledged."""
-        return len(self._outbox) + len(self._window)
-
-    @property
-    def acknowledged(self) -> int:
-        """Number of sequenced packets acknowledged in this session."""
-        return self._window.acknowledged
+    def forget(self) -> None:
+        """Greet whatever is there, as if nothing was known of it."""
+        self.welcome = None
+        self.other_version = None
+        self._board = None
+        self._is_strange = False
+        self._told = None
+        self.has_told_to_leave = False
+        self._drop_sound()
 
     @property
     def statistics(self) -> LinkStatistics:
         """The statistics so far."""
         return LinkStatistics(
-            counts=replace(self._counts),
-            packets=self._reader.packets,
-            dropped=self._reader.dropped,
-            replaced=self._outbox.replaced,
-            round_trip_s=self._timer.round_trip_s,
-            timeout_s=self._timer.timeout_s,
+            self._reader.packets,
+            self._invalid,
+            self._reader.dropped,
+            self._sent,
+            self._again,
+            self._shown,
+            self._welcomes,
+            self._round_trip_s,
         )
 
-    def use_line(self, line: SerialLine) -> None:
-        """Set the line of a newly opened port, whose buffer the timer takes into account."""
-        self._line = line
-        self._timer.allow_for_answer(line.transmission_s(ANSWER_BYTES))
+    def show(self, colours: bytes) -> None:
+        """Show these colours from now on; raises MessageError for those that no packet holds."""
+        self._want(replace(self._wanted or Wanted(), colours=colours))
 
-    def begin(self, now_s: float, session: int) -> None:
-        """Begin a new session by sending HELLO from now on.
+    def configure(self, settings: BoardSettings) -> None:
+        """Configure the board from now on; raises MessageError for a setting out of range."""
+        self._want(replace(self._wanted or Wanted(), settings=settings))
 
-        The newest lights and settings are sent once the device answers; other waiting messages are dropped. Raises
-        ValueError for a session that is not 1 to 65535, or the same as before.
-        """
-        if not 1 <= session <= 0xFFFF or session == self.session:
-            raise ValueError(f"session {session}; expected 1 to 65535, and not {self.session} again")
-        self.session = session
-        self._counts.sessions += 1
-        self._outbox.begin_anew()
-        self._start_session()
-        self._greeting = Handshake(now_s)
-        self.lost_because = None
-        self.state = LinkState.HANDSHAKING
+    def play(self, tones: tuple[Tone, ...]) -> None:
+        """Play these tones once, in place of the present ones; raises MessageError for those that no packet holds."""
+        wanted = self._wanted or Wanted()
+        self._want(replace(wanted, sound=wanted.number, tones=tones))
 
-    def send(self, message: Sendable) -> None:
-        """Send ``message`` as soon as possible; a newer one replaces an older one that still waits. Raises
-        MessageError.
-        """
-        self._outbox.put(message)
-
-    def receive(self, data: bytes, now_s: float) -> list[Message]:
-        """Process bytes that arrived, and return their messages: each sequenced one in order, exactly once."""
-        messages = [message for packet in self._reader.feed(data) for message in self._accept(packet, now_s)]
-        self._counts.delivered += len(messages)
-        return messages
-
-    def outgoing(self, now_s: float) -> bytes:
-        """Return the bytes to write now; also processes timeouts due at ``now_s``, such as losing the link."""
-        packets: list[Packet] = []
-        if self.state is LinkState.HANDSHAKING:
-            self._greet(packets, now_s)
-        if self.state is LinkState.LINKED:
-            self._converse(packets, now_s)
-        self._counts.sent += len(packets)
-        return b"".join([self._encode(packet, now_s) for packet in packets])
-
-    def next_due_s(self, now_s: float) -> float | None:
-        """Return when ``outgoing`` is due, from ``now_s`` on, unless something else happens before; ``None``: never by
-        itself.
-        """
-        if self.state is LinkState.HANDSHAKING:
-            return max(now_s, self._greeting.due_s)
-        if self.state is not LinkState.LINKED:
-            return None
-        if self._receiver.must_acknowledge or self._receiver.must_report_gap or self._window.must_resend:
-            return now_s
-        due_s = min(self._heartbeat.due_s, self.heard_s + SILENT_AFTER_S)
-        if self._window.has_room and self._outbox.has_any(self._may_be_sent):
-            due_s = min(due_s, now_s if self._outbox.has_any(self._is_other_than_lights) else self._lights_due_s)
-        if self._window.due_s is not None:
-            due_s = min(due_s, self._window.due_s)
-        if self._window.stuck_since_s is not None:
-            due_s = min(due_s, self._window.stuck_since_s + UNACKNOWLEDGED_AFTER_S)
-        if self._receiver.gap_since_s is not None:
-            due_s = min(due_s, self._receiver.gap_since_s + INCOMPLETE_AFTER_S)
-        return max(now_s, due_s)
-
-    # incoming packets
-
-    def _accept(self, packet: Packet, now_s: float) -> list[Message]:
-        if not may_come_from_device(packet.kind):
-            self._counts.misdirected += 1
-            return []
-        if packet.kind == Kind.RESTARTED:
-            return self._take_restarted(packet)
-        if packet.kind == Kind.LOG and packet.session == 0:
-            return self._decode(packet)
-        is_open = self.state in (LinkState.HANDSHAKING, LinkState.LINKED)
-        if not is_open or packet.session != self.session:
-            self._counts.foreign += 1
-            return []
-        if self.state is LinkState.HANDSHAKING:
-            return self._take_answer(packet, now_s)
-        return self._take_linked(packet, now_s)
-
-    def _take_restarted(self, packet: Packet) -> list[Message]:
-        if self.state not in (LinkState.HANDSHAKING, LinkState.LINKED):
-            return []
-        messages = self._decode(packet)
-        if not messages:
-            return []
-        if self.state is LinkState.LINKED:
-            self._lose(LossCause.RESTARTED)
-        else:
-            self._greeting.device_started()
-        return messages
-
-    def _take_answer(self, packet: Packet, now_s: float) -> list[Message]:
-        if packet.kind not in (Kind.WELCOME, Kind.REFUSED):
-            return []
-        messages = self._decode(packet)
-        for message in messages:
-            if isinstance(message, Refused):
-                self._refuse(message)
-            elif isinstance(message, Welcome):
-                self.welcome = message
-                if OLDEST_VERSION <= message.version <= NEWEST_VERSION:
-                    self._link(message, now_s)
-                else:
-                    self._refuse(Refused(message.version, message.version))
-        return messages
-
-    def _take_linked(self, packet: Packet, now_s: float) -> list[Message]:
-        self.heard_s = now_s
-        if packet.kind in (Kind.WELCOME, Kind.REFUSED):
-            self._take_late_answer(packet)
-            return []
-        if packet.kind == Kind.MISSING:
-            self._window.missing(packet.acknowledged, now_s)
-            return []
-        self._window.acknowledge(packet.acknowledged, now_s)
-        if packet.kind == Kind.ACKNOWLEDGED:
-            return []
-        if is_sequenced(packet.kind) and not self._is_next(packet, now_s):
-            return []
-        return [message for message in self._decode(packet) if self._is_news(message, now_s)]
-
-    def _take_late_answer(self, packet: Packet) -> None:
-        """Ignore a repeated WELCOME, unless a late HELLO reached a device that had restarted."""
-        for message in self._decode(packet):
-            if isinstance(message, Welcome) and self.welcome is not None and message.boot_id != self.welcome.boot_id:
-                self._lose(LossCause.RESTARTED)
-
-    def _is_next(self, packet: Packet, now_s: float) -> bool:
-        arrival = self._receiver.take(packet.sequence, now_s)
-        self._counts.repeated += arrival is Arrival.REPEATED
-        self._counts.after_gap += arrival is Arrival.AFTER_GAP
-        return arrival is Arrival.NEXT
-
-    def _is_news(self, message: Message, now_s: float) -> bool:
-        if isinstance(message, Pong):
-            exchange = self._heartbeat.pong(message.token, message.time_ms, now_s)
-            self.last_exchange = exchange or self.last_exchange
-            return exchange is not None
-        if isinstance(message, ButtonReport) and self.welcome is not None:
-            return self._presses.is_new(self.welcome.boot_id, message.event)
-        return True
-
-    def _decode(self, packet: Packet) -> list[Message]:
-        try:
-            return [decode_message(packet.kind, packet.payload)]
-        except MessageError:
-            return []
-
-    # outgoing packets
-
-    def _greet(self, packets: list[Packet], now_s: float) -> None:
-        if self._greeting.has_timed_out(now_s):
-            self._lose(LossCause.NO_WELCOME)
-        elif self._greeting.is_due(now_s):
-            packets.append(self._packet(self._greeting.hello(now_s)))
-
-    def _converse(self, packets: list[Packet], now_s: float) -> None:
-        stuck_since_s, gap_since_s = self._window.stuck_since_s, self._receiver.gap_since_s
-        if now_s >= self.heard_s + SILENT_AFTER_S:
-            return self._lose(LossCause.SILENT)
-        if stuck_since_s is not None and now_s >= stuck_since_s + UNACKNOWLEDGED_AFTER_S:
-            return self._lose(LossCause.UNACKNOWLEDGED)
-        if gap_since_s is not None and now_s >= gap_since_s + INCOMPLETE_AFTER_S:
-            # for example, a device in a session of another host that happens to have the same number
-            return self._lose(LossCause.INCOMPLETE)
-        self._window.time_out(now_s)
-        again = self._window.resend(now_s)
-        self._counts.resent += len(again)
-        packets += [self._sequenced(sent) for sent in again]
-        may_be_sent = self._may_be_sent if now_s >= self._lights_due_s else self._is_other_than_lights
-        while self._window.has_room and (queued := self._outbox.next(may_be_sent)) is not None:
-            # what the device can't take is dropped
-            if self.welcome is None or len(queued.payload) <= self.welcome.largest_payload:
-                packets.append(self._sequenced(self._window.send(queued.kind, queued.payload, now_s)))
-        if packets:
-            self._heartbeat.sent(now_s)
-        if now_s >= self._heartbeat.due_s:
-            packets.append(self._packet(Ping(self._heartbeat.ping(now_s))))
-        self._answer(packets)
-        return None
-
-    def _answer(self, packets: list[Packet]) -> None:
-        """Acknowledge what arrived, with a separate packet if there is no other one."""
-        if self._receiver.must_report_gap:
-            packets.append(self._empty_packet(Kind.MISSING))
-            self._receiver.gap_reported()
-        elif self._receiver.must_acknowledge and not packets:
-            packets.append(self._empty_packet(Kind.ACKNOWLEDGED))
-        if packets:
-            self._receiver.acknowledged()
+    def leave(self) -> None:
+        """Switch the board to its bare interpreter as soon as it answers."""
+        self._leaves = True
 
     @property
-    def _lights_due_s(self) -> float:
-        return self._line.free_s - LIGHTS_AHEAD_S
+    def is_settled(self) -> bool:
+        """Whether the board does what it should, and knows which presses the host has, as its last state tells."""
+        board = self._board
+        if board is None or not self._presses.are_taken(board):
+            return False
+        return (self._wanted is None or self._shows(self._wanted)) and board.is_leaving >= self._leaves
 
-    def _may_be_sent(self, queued: QueuedMessage) -> bool:
-        return self._is_other_than_lights(queued) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the board has said that it leaves."""
+        return self._board is not None and self._board.is_leaving
 
-    @staticmethod
-    def _is_other_than_lights(queued: QueuedMessage) -> bool:
-        return queued.slot is not MessageSlot.LIGHTS
+    def receive(self, data: bytes, now_s: float) -> list[News]:
+        """Process bytes that arrived, and return what is news."""
+        return [news for packet in self._reader.feed(data) for news in self._take(packet, now_s)]
 
-    def _encode(self, packet: Packet, now_s: float) -> bytes:
-        frame = packet_frame(packet)
-        at_s = self._line.arrival_s(len(frame), now_s)
-        if at_s > now_s and is_sequenced(packet.kind):
-            self._window.delivered_at(packet.sequence, at_s)
+    def outgoing(self, now_s: float) -> bytes:
+        """Return the bytes to write now, none before ``next_due_s``."""
+        if now_s < self.next_due_s(now_s):
+            return b""
+        self._number = self._number % (_NUMBERS - 1) + 1
+        if self.welcome is not None and self._is_known(now_s):
+            told = self._to_tell
+            wanted = None if self._wanted is None or self._shows(self._wanted) else self._wanted
+            state = HostState(self.welcome.boot_id, self._number, told.taken, told.leaves, wanted)
+            frame = encode_frame(encode_packet(state))
+            self._again += wanted is not None and told == self._told
+            self._told = told
+            self.has_told_to_leave = self._leaves
+        else:
+            frame = self._greeting()
+            self._told = None
+        self._sent += 1
+        self._line.write(len(frame), now_s)
+        self._said_s = self._line.free_s
+        self._is_answered = False
         return frame
 
-    def _packet(self, message: HostMessage) -> Packet:
-        kind, payload = encode_message(message)
-        return Packet(kind, self.session, 0, self._receiver.expected, payload)
+    def next_due_s(self, now_s: float) -> float:
+        """Return when ``outgoing`` is due, unless something else happens before."""
+        if self._said_s is None:
+            return now_s
+        if not self._is_known(now_s):
+            return self._said_s + (AGAIN_S if self._is_strange else GREET_EVERY_S)
+        if self._told != self._to_tell:
+            return max(now_s, self._line.free_s) if self._is_answered else self._said_s + AGAIN_S
+        return self._said_s + (EVERY_S if self.is_settled else AGAIN_S)
 
-    def _empty_packet(self, kind: Kind) -> Packet:
-        return Packet(kind, self.session, 0, self._receiver.expected)
+    def _is_known(self, now_s: float) -> bool:
+        return self.welcome is not None and not self._is_strange and now_s < self.heard_s + QUIET_AFTER_S
 
-    def _sequenced(self, sent: SentPacket) -> Packet:
-        return Packet(sent.kind, self.session, sent.sequence, self._receiver.expected, sent.payload)
+    @property
+    def _to_tell(self) -> _Told:
+        wanted = 0 if self._wanted is None else self._wanted.number
+        # what of the board's presses was taken is known once it has said so itself
+        return _Told(wanted, () if self._board is None else self._presses.taken, self._leaves)
 
-    # changes of state
+    def _shows(self, wanted: Wanted) -> bool:
+        return self._board is not None and self._board.shown == wanted.number
 
-    def _start_session(self, window: int = WINDOW) -> None:
-        self._window = SendWindow(window, self._timer)
-        self._receiver = Receiver()
+    def _greeting(self) -> bytes:
+        """Return a greeting without Ctrl-C, to which a board listens for two seconds after its start."""
+        while _INTERRUPT in (frame := encode_frame(encode_packet(HostState(0, self._number)))):
+            self._number = self._number % (_NUMBERS - 1) + 1
+        return frame
 
-    def _link(self, welcome: Welcome, now_s: float) -> None:
-        round_trip_s = self._greeting.round_trip_s(now_s)
-        if round_trip_s is not None:
-            self._timer.acknowledged(round_trip_s, is_resent=False)
-        self._start_session(max(1, min(WINDOW, welcome.window)))
-        self._heartbeat.begin(now_s)
+    def _want(self, wanted: Wanted) -> None:
+        number = wanted.number % (_NUMBERS - 1) + 1
+        wanted = replace(wanted, number=number)
+        encode_packet(HostState(0, 0, wanted=wanted))
+        self._wanted = wanted
+
+    def _drop_sound(self) -> None:
+        """Forget a sound that was played, or that would come late."""
+        if self._wanted is not None and self._wanted.sound:
+            self._wanted = replace(self._wanted, sound=0, tones=())
+
+    # what the board says
+
+    def _take(self, packet: bytes, now_s: float) -> list[News]:
+        kind, version = packet[0], packet[1]
+        if kind in _OLDER_KINDS or (kind in (Kind.BOARD_STATE, Kind.WELCOME) and version != PROTOCOL):
+            self.other_version = 1 if kind in _OLDER_KINDS else version
+            return []
+        try:
+            message = decode_packet(packet)
+        except MessageError:
+            self._invalid += 1
+            return []
+        match message:
+            case Welcome():
+                return self._take_welcome(message, now_s)
+            case BoardState():
+                return self._take_state(message, now_s)
+        # an echo
+        return []
+
+    def _take_welcome(self, welcome: Welcome, now_s: float) -> list[News]:
+        is_news = welcome != self.welcome
+        if is_news and self.welcome is not None and now_s < self._welcomed_s + AGAIN_S:
+            return []
         self.heard_s = now_s
-        self._counts.linked += 1
-        self.state = LinkState.LINKED
+        self._is_answered = True
+        self._is_strange = False
+        if not is_news:
+            return []
+        if self.welcome is None or welcome.boot_id != self.welcome.boot_id:
+            self._board = None
+            self._told = None
+            self._drop_sound()
+        self.welcome = welcome
+        self._welcomed_s = now_s
+        self._welcomes += 1
+        return [welcome]
 
-    def _refuse(self, refusal: Refused) -> None:
-        self.refusal = refusal
-        self.state = LinkState.REFUSED
+    def _take_state(self, state: BoardState, now_s: float) -> list[News]:
+        welcome = self.welcome
+        if welcome is None or state.boot_id != welcome.boot_id:
+            self._is_strange = welcome is not None
+            return []
+        if (len(state.buttons), len(state.closed)) != (welcome.buttons, welcome.switches):
+            self._invalid += 1
+            return []
+        self.heard_s = now_s
+        self._is_strange = False
+        was_shown = self._wanted is not None and self._shows(self._wanted)
+        self._board = state
+        if self._wanted is not None and self._shows(self._wanted):
+            self._shown += not was_shown
+            self._drop_sound()
+        if state.heard == self._number and not self._is_answered and self._said_s is not None:
+            self._answered(Exchange(min(self._said_s, now_s), now_s, state.time_ms))
+        return [state, *self._presses.take(state)]
 
-    def _lose(self, cause: LossCause) -> None:
-        self.lost_because = cause
-        self.state = LinkState.LOST
+    def _answered(self, exchange: Exchange) -> None:
+        self._is_answered = True
+        self.last_exchange = exchange
+        took_s = exchange.received_s - exchange.sent_s
+        known_s = self._round_trip_s
+        self._round_trip_s = took_s if known_s is None else known_s + _SMOOTHING * (took_s - known_s)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a host's state has told: the number of what is wanted, the presses taken, and whether to leave."""
+
+    wanted: int
+    taken: tuple[int, ...]
+    leaves: bool
+
+
+class _Presses:
+    """The presses that the host has of each button, since the last start of the board."""
+
+    def __init__(self) -> None:
+        self.taken: tuple[int, ...] = ()
+        self._boot_id: int | None = None
+
+    def take(self, state: BoardState) -> list[News]:
+        """Return the presses that the host didn't have, oldest first."""
+        is_first = state.boot_id != self._boot_id or len(state.buttons) != len(self.taken)
+        if is_first:
+            self._boot_id = state.boot_id
+            self.taken = tuple(button.taken for button in state.buttons)
+        pressed: list[Pressed] = []
+        lost = 0
+        taken = list(self.taken)
+        for number, button in enumerate(state.buttons):
+            new = (button.presses - taken[number]) % _NUMBERS
+            if new >= _NUMBERS // 2:
+                # an older state, which a newer one has overtaken
+                continue
+            taken[number] = button.presses
+            in_time = 0 if button.before_ms > LATE_PRESS_MS else min(new, MOST_NEW_PRESSES)
+            pressed += [Pressed(number, (state.time_ms - button.before_ms) % (1 << 32))] * in_time
+            # nobody played while an earlier press waited for its first host
+            lost += new - in_time if in_time or not is_first else 0
+        self.taken = tuple(taken)
+        pressed.sort(key=lambda press: (state.time_ms - press.time_ms) % (1 << 32), reverse=True)
+        return [*pressed, *([PressesLost(lost)] if lost else [])]
+
+    def are_taken(self, state: BoardState) -> bool:
+        """Return whether the board knows which presses the host has."""
+        return tuple(button.taken for button in state.buttons) == self.taken

@@ -16,7 +16,7 @@ from common.phrases import Phrase, as_sentence, counted, joined
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Configure
+from firmware_bridge.protocol.messages import BoardSettings
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Pattern, Signal, most_urgent_lights
@@ -156,7 +156,7 @@ class DemoController:
             Phrase("The board: {parts}.", joined(parts, "; ")),
             Phrase(
                 "The wire: {frames} frames, {resent} sent again, {handshakes}, round trip {trip}; faults: {faults}.",
-                *(frames, link.counts.resent, counted(link.counts.linked, "handshake"), trip, faults),
+                *(frames, link.again, counted(link.welcomes, "handshake"), trip, faults),
             ),
         )
 
@@ -271,7 +271,7 @@ def demo_controller(
         connection = _RecordingConnection(
             wanted, time.monotonic, lambda words: say(as_sentence(words)), list_ports=device.list_ports
         )
-        connection.configure(Configure())
+        connection.configure(BoardSettings())
         with connection:
             connection.wait_for(lambda: connection.welcome is not None, _LINK_S)
             board = Controller(connection, plan, say)

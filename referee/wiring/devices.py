@@ -32,19 +32,18 @@ from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection, ConnectionStatistics
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonChanged,
-    EventsDropped,
-    FaultReported,
+    ButtonPressed,
+    LightsLimited,
     Linked,
-    LogLine,
     Lost,
+    PressesDropped,
     SensorsReported,
     SwitchChanged,
 )
 from firmware_bridge.errors import BridgeError, PortTakenError, SilentDeviceError
 from firmware_bridge.install.check import equipment
 from firmware_bridge.install.manifest import version_problem
-from firmware_bridge.protocol.messages import ButtonAction, ResetCause, Welcome
+from firmware_bridge.protocol.messages import ResetCause, Welcome
 from firmware_bridge.wled import WledNetwork, WledSettingError
 from hardware.errors import SettingError
 from hardware.lights.light_map import LightMap
@@ -58,8 +57,6 @@ from referee.sensing.health import HealthFile, SensorSnapshot, SensorSource, hea
 from referee.settings.configuration import Configuration
 from referee.wiring.plan import PinSensors, SwitchReport, SwitchSource, WiringPlan, by_place, plan_and_problems
 
-_ERROR_LEVEL = 40
-"""Level of a board's log from which its lines are shown, as in Python's ``logging``."""
 _MOST_CHANGES = 256
 """How many changes are kept: far more than come between two frames. Without sensors in use, nobody takes them."""
 
@@ -138,7 +135,7 @@ class Controller:
             return None
         moved = tuple(self._moved)
         self._moved.clear()
-        # the board reports every change immediately, so its last report was valid when it was last heard
+        # the board tells every change immediately, so its last report was valid when it was last heard
         heard_s = self._connection.last_heard_s
         time_s = self._report.time_s if heard_s is None else max(self._report.time_s, heard_s)
         return replace(self._report, time_s=time_s, changes=moved)
@@ -153,7 +150,7 @@ class Controller:
 
     def _process(self, event: BoardEvent) -> None:
         match event:
-            case ButtonChanged(action=ButtonAction.PRESSED, button=button):
+            case ButtonPressed(button=button):
                 self._press(button)
             case SensorsReported():
                 self._report = event
@@ -161,27 +158,34 @@ class Controller:
             case Linked(welcome=welcome):
                 self._forget_switches()
                 self._greet(welcome)
+                if welcome.trouble:
+                    self._say_once(Phrase("The board says: {message}.", welcome.trouble))
                 for sentence in find_mismatches(welcome, self._plan):
                     self._say_once(sentence)
             case Lost():
                 self._forget_switches()
-            case FaultReported(text=text, code=code):
-                self._say_once(Phrase("The board says: {message}.", text or Phrase("fault {code}", code)))
-            case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
-                self._say_once(Phrase("The board says: {text}", text))
-            case EventsDropped(presses=presses) if presses:
+            case LightsLimited(wanted_ma=wanted_ma, is_dark=is_dark):
+                self._say_once(
+                    either(
+                        is_dark,
+                        "The board's lights would draw {wanted} mA. They stay dark: the limit is too low.",
+                        "The board's lights would draw {wanted} mA. The board dims them to stay within its limit.",
+                        wanted=wanted_ma,
+                    )
+                )
+            case PressesDropped(presses=presses):
                 self._say(
                     either(
                         presses == 1,
-                        "1 press of the board's buttons came too fast to count.",
-                        "{presses} presses of the board's buttons came too fast to count.",
+                        "1 press of the board's buttons came too late or too fast to count.",
+                        "{presses} presses of the board's buttons came too late or too fast to count.",
                         presses=presses,
                     )
                 )
 
     def _greet(self, welcome: Welcome) -> None:
         """Say everything again about another board, or one that was changed; a loose cable changes nothing."""
-        described = replace(welcome, boot_id=0, time_ms=0, reset_cause=0)
+        described = replace(welcome, boot_id=0, reset_cause=0)
         if described != self._described:
             self._described = described
             self._said.clear()
@@ -606,7 +610,7 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
             "no round trip measured; {packets} packets received, {bad} damaged, {resent} resent",
             link.packets,
             bad,
-            link.counts.resent,
+            link.again,
         )
         if link.round_trip_s is None
         else Phrase(
@@ -614,9 +618,9 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
             f"{link.round_trip_s * 1000:.1f}",
             link.packets,
             bad,
-            link.counts.resent,
+            link.again,
         )
     )
-    if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
+    if bad > 1 or link.again or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
         return Finding.note("link", info, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
     return Finding.ok("link", info)

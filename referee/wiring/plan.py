@@ -19,7 +19,7 @@ from firmware_bridge.connection.events import SensorsReported
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Configure
+from firmware_bridge.protocol.messages import BoardSettings
 from firmware_bridge.wled import WledSettingError, check_host
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, read_light_map
@@ -241,7 +241,7 @@ class WiringPlan:
 
     drivers: tuple[str, ...] = ()
     wanted: WantedBoard = field(default_factory=WantedBoard)
-    configure: Configure = field(default_factory=Configure)
+    configure: BoardSettings = field(default_factory=BoardSettings)
     has_board_buttons: bool = False
     roles: tuple[ButtonRole, ...] = USUAL_BUTTONS
     pin_map: PinMap | None = None
@@ -439,11 +439,10 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
     return tuple(ButtonRole(role) for role in roles)
 
 
-def _configure(settings: Settings) -> Configure:
-    return Configure(
+def _configure(settings: Settings) -> BoardSettings:
+    return BoardSettings(
         silence_ms=round(1000 * settings.board.silence_s),
         debounce_ms=round(settings.board.debounce_ms),
-        long_press_ms=0,
         brightness=_FULL_BRIGHTNESS,
         current_limit_ma=settings.lights.current_limit_ma,
     )

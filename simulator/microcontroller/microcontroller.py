@@ -1,6 +1,7 @@
 """The virtual microcontroller in real time: a pseudo-terminal that behaves like a board on USB."""
 
 import contextlib
+import math
 import os
 import select
 import threading
@@ -319,8 +320,8 @@ class VirtualMicrocontroller(Closeable):
                 events = select.POLLIN * is_free | select.POLLOUT * terminal.is_waiting
                 if events:
                     poll.register(terminal.fileno(), events)
-        readable = dict(poll.poll(1000 * max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S))))
-        if self._wake_read in readable:
+        ready = poll.poll(math.ceil(1000 * max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S))))
+        if any(file == self._wake_read for file, _ in ready):
             os.read(self._wake_read, 4096)
         with self._changed:
             self._rounds += 1

@@ -108,7 +108,7 @@ def test_a_button_on_the_wrong_pin_is_reported() -> None:
         person = Person(board, dead_button=1)
         code, heard = run("test_real_board.py", person.answer, REFEREE_REAL_BOARD=board.port_name)
     assert code == 1
-    assert "button 2 moved, and not 1" in heard
+    assert "button 2 was pressed, and not 1" in heard
     assert len(re.findall(r"^FAILED", heard, re.M)) == 1
 
 

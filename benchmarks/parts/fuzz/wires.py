@@ -15,58 +15,68 @@ from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from firmware_bridge.ports.serial_ports import SerialPort, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol import messages
-from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind, Packet, packet_frame
+from firmware_bridge.protocol.link import HostLink, SerialLine
+from firmware_bridge.protocol.messages import decode_packet, encode_packet
+from firmware_bridge.protocol.packets import LARGEST_PACKET, SMALLEST_PACKET, encode_frame
 from simulator.microcontroller.board import BoardRestartedError, VirtualBoard
 
-_SESSION = 4660
-_MANIFEST = Manifest((1, 0, 0), {"main.py": "5e" * 32, "firmware/core/link.py": "00" * 32})
+_BOOT_ID = 77
+_MANIFEST = Manifest((1, 0, 0), {"main.py": "5e" * 32, "firmware/core/device.py": "00" * 32})
 _ROLES = ("end turn", "hint", "take back")
-_WELCOME = messages.Welcome(1, (1, 2, 3), 77, 500, 1024, 8, 64, 64, 3, 2, 12345, 0, "pico")
-_CHANGE = messages.SwitchChange(5, True, 440)
+_WELCOME = messages.Welcome((1, 2, 3), _BOOT_ID, 64, 64, 1, 2, 12345, 0, "pico", "näher")
 _FROM_DEVICE: tuple[messages.Message, ...] = (
     _WELCOME,
-    messages.Refused(1, 1, "no"),
-    messages.Restarted(78),
-    messages.Pong(9, 600),
-    messages.Log(20, 1, 700, "näher"),
-    messages.SensorReport(800, (True,) * 5 + (False,) * 59, (False,) * 64, (_CHANGE,)),
-    messages.ButtonReport(1, 0, messages.ButtonAction.PRESSED, 900, 120),
-    messages.FaultReport(3, 1, "watchdog"),
+    messages.BoardState(_BOOT_ID + 1, 5),
+    messages.BoardState(
+        _BOOT_ID,
+        800,
+        1,
+        2,
+        850,
+        is_dark=True,
+        buttons=(messages.ButtonState(3, 2, 20),),
+        closed=(True,) * 5 + (False,) * 59,
+        doubtful=(False,) * 64,
+    ),
 )
 _FROM_HOST: tuple[messages.Message, ...] = (
-    messages.Hello(1, 1),
-    messages.LightFrame(bytes(range(192))),
-    messages.LightFrame(bytes((0, 128, 0))),
-    messages.Sound((messages.Tone(440, 200), messages.Tone(0, 50))),
-    messages.Configure(2000, 20, 800, 128, 900, 500),
-    messages.Ping(9),
-    messages.Snapshot(),
-    messages.Leave(),
+    messages.HostState(0, 1),
+    messages.HostState(_BOOT_ID, 2, (1,), wanted=messages.Wanted(1, colours=bytes(range(192)))),
+    messages.HostState(_BOOT_ID, 3, (1,), wanted=messages.Wanted(2, colours=bytes(90) + bytes((0, 128, 0)))),
+    messages.HostState(
+        _BOOT_ID,
+        4,
+        (1,),
+        wanted=messages.Wanted(
+            3,
+            messages.BoardSettings(2000, 20, 128, 900),
+            sound=2,
+            tones=(messages.Tone(440, 200), messages.Tone(0, 50)),
+        ),
+    ),
+    messages.HostState(_BOOT_ID, 5, (1,), leaves=True),
 )
 
 
 def _packets(sent: Iterable[messages.Message]) -> Sequence[bytes]:
-    """Encode each message as a kind and a payload."""
-    return [bytes((kind,)) + payload for kind, payload in map(encode_message, sent)]
+    """Encode each message."""
+    return list(map(encode_packet, sent))
 
 
 def _frames(data: bytes) -> bytes:
-    """An input unchanged, then as the payload of a valid packet, which passes the checksum."""
-    packet = Packet(data[0], _SESSION, 0, 1, data[1 : 1 + LARGEST_PAYLOAD]) if data else None
-    return data + b"\0" + (packet_frame(packet) if packet is not None else b"")
+    """An input unchanged, then as a packet, which passes the checksum."""
+    return data + b"\0" + encode_frame(data[:LARGEST_PACKET])
 
 
 def _decode(data: bytes) -> object:
-    return decode_message(data[0], data[1 : 1 + LARGEST_PAYLOAD]) if data else None
+    return decode_packet(data) if len(data) >= SMALLEST_PACKET else None
 
 
 def _host(data: bytes) -> None:
     link = HostLink()
-    link.begin(0.0, _SESSION)
+    link.open(SerialLine())
     link.outgoing(0.0)
-    link.receive(packet_frame(Packet(Kind.WELCOME, _SESSION, 0, 0, encode_message(_WELCOME)[1])), 0.1)
+    link.receive(encode_frame(encode_packet(_WELCOME)), 0.1)
     link.receive(_frames(data), 0.2)
     link.outgoing(0.3)
     link.next_due_s(0.4)
@@ -85,8 +95,8 @@ def _device_pin_maps() -> Sequence[bytes]:
 
 def _device(data: bytes) -> None:
     board = VirtualBoard(_pins(), lambda: 1.0, Random(1))
+    board.boot_id = _BOOT_ID
     device = Device(board, _pins())
-    board.receive(packet_frame(Packet(Kind.HELLO, _SESSION, 0, 0, encode_message(messages.Hello(1, 1))[1])))
     device.step()
     board.receive(_frames(data))
     while board.has_input:
@@ -96,7 +106,7 @@ def _device(data: bytes) -> None:
 
 def _surveys() -> Sequence[bytes]:
     facts = b'["micropython", [1, 27, 0], "Raspberry Pi Pico with RP2040", 868352]\r\n'
-    return [facts, b'["main.py", "%s"]\r\n["firmware/core/link.py", "00ff"]\r\n%s' % (b"5e" * 32, facts)]
+    return [facts, b'["main.py", "%s"]\r\n["firmware/core/device.py", "00ff"]\r\n%s' % (b"5e" * 32, facts)]
 
 
 def _survey(data: bytes) -> None:

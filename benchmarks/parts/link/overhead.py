@@ -17,7 +17,6 @@ import serial
 from serial.tools.list_ports_common import ListPortInfo
 
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.events import SensorsReported
 from firmware_bridge.ports.selection import WantedBoard
 from simulator.microcontroller.microcontroller import PseudoTerminal, VirtualMicrocontroller
 
@@ -26,7 +25,7 @@ MOST_ADDED_S = 0.001
 _TIMEOUT_S = 10.0
 _POLL_S = 50e-6
 _WARM_UP = 20
-_OUTSTANDING = 2
+_OUTSTANDING = 1
 
 
 @dataclass
@@ -85,10 +84,10 @@ def compare(round_trips: int, seconds: float, rounds: int) -> Compared:
         _connected(board) as connection,
         serial.Serial(echo.device, timeout=_TIMEOUT_S, exclusive=True) as port,
     ):
-        asked_s, frame_bytes = _ask(connection)
+        asked_s, frame_bytes = _ask(connection, 0)
         compared.echo_bytes = frame_bytes
         for number in range(_WARM_UP + round_trips):
-            asked_s, _ = _ask(connection)
+            asked_s, _ = _ask(connection, number + 1)
             echoed_s = _echo(port, bytes(frame_bytes))
             if number >= _WARM_UP:
                 compared.connection_s.append(asked_s)
@@ -101,16 +100,14 @@ def compare(round_trips: int, seconds: float, rounds: int) -> Compared:
     return compared
 
 
-def _ask(connection: BoardConnection) -> tuple[float, int]:
-    """Ask for the switches and wait for the answer; give the time, and the answer's size in bytes."""
-    connection.poll()
-    received = connection.statistics.received_bytes
+def _ask(connection: BoardConnection, number: int) -> tuple[float, int]:
+    """Change a light and wait until the board shows it; give the time, and the answer's size in bytes."""
+    before = connection.statistics
     began_s = time.perf_counter()
-    connection.ask_for_snapshot()
-    while not any(isinstance(event, SensorsReported) for event in connection.poll()):
-        if not connection.wait_for(lambda: connection.has_events, _TIMEOUT_S):
-            raise TimeoutError("the virtual board did not answer within 10 s")
-    return time.perf_counter() - began_s, connection.statistics.received_bytes - received
+    connection.show_lights(bytes((1 + number % 255, 0, 0)))
+    if not connection.wait_for(lambda: connection.statistics.link.shown > before.link.shown, _TIMEOUT_S):
+        raise TimeoutError("the virtual board did not answer within 10 s")
+    return time.perf_counter() - began_s, connection.statistics.received_bytes - before.received_bytes
 
 
 def _echo(port: serial.Serial, data: bytes) -> float:
@@ -122,7 +119,7 @@ def _echo(port: serial.Serial, data: bytes) -> float:
 
 
 def _stream_lights(connection: BoardConnection, seconds: float) -> tuple[int, int]:
-    """Send full light frames as fast as possible; give the bytes and packets sent."""
+    """Send full light frames as fast as possible; give the bytes sent and the frames shown."""
     before = connection.statistics
     until_s = time.perf_counter() + seconds
     number = 0
@@ -131,7 +128,7 @@ def _stream_lights(connection: BoardConnection, seconds: float) -> tuple[int, in
         connection.show_lights(bytes([1 + number % 255]) * (3 * LIGHTS))
         time.sleep(_POLL_S)
     after = connection.statistics
-    return after.sent_bytes - before.sent_bytes, after.link.counts.sent - before.link.counts.sent
+    return after.sent_bytes - before.sent_bytes, after.link.shown - before.link.shown
 
 
 def _stream_echo(port: serial.Serial, size: int, seconds: float) -> int:

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
+from cobs import cobs
+
 from firmware_bridge.firmware.core.packets import PacketHandler
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.protocol.packets import PacketReader as HostReader
-from firmware_bridge.protocol.packets import encode_frame, encode_packet
+from firmware_bridge.protocol.packets import encode_frame
 
 KINDS = ("random", "miscounted", "changed", "spliced", "whole")
 _PIECE_BYTES = 64 * 1024
 _ZERO_SHARE = 0.05
 _LARGEST_PAYLOAD = 1024
-_CHECKSUM_BYTES = 4
 _USUAL_PAYLOADS = (0, 1, 4, 11, 30, 100, 247)
 
 
@@ -45,7 +46,7 @@ class HostParser:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Parse received bytes; give the accepted packets."""
-        return [encode_packet(packet)[:-_CHECKSUM_BYTES] for packet in self._reader.feed(data)]
+        return self._reader.feed(data)
 
     @property
     def compared(self) -> int:
@@ -148,7 +149,8 @@ class FuzzSource:
             _, other = self._frame(drawn)
             return frame[: rng.randrange(len(frame))] + other[rng.randrange(len(other)) :]
         if kind == "miscounted":
-            return encode_frame(self._flipped(packet))
+            flipped: bytes = b"\0" + cobs.encode(self._flipped(packet)) + b"\0"
+            return flipped
         return self._changed(frame)
 
     def cut(self, data: bytes) -> list[bytes]:
@@ -167,10 +169,9 @@ class FuzzSource:
         rng = self._rng
         length = rng.choice(_USUAL_PAYLOADS) if rng.random() < 0.97 else rng.randrange(_LARGEST_PAYLOAD + 1)
         packet = rng.randbytes(7 + length)
-        whole = packet + zlib.crc32(packet).to_bytes(4, "little")
-        frame = encode_frame(whole)
+        frame = encode_frame(packet)
         drawn[frame.strip(b"\0")] = packet
-        return whole, frame
+        return packet + zlib.crc32(packet).to_bytes(4, "little"), frame
 
     def _flipped(self, packet: bytes) -> bytes:
         rng = self._rng

@@ -14,7 +14,7 @@ _USB_MOST_READ = 128
 _UART_MOST_READ = 256  # bytes a step, so that no step takes long; set by hand
 
 _UART_RECEIVE_BYTES = 4096  # 44 ms at 921,600 baud: longer than any step
-_UART_SEND_BYTES = 1024  # room for SLOTS of the longest packets
+_UART_SEND_BYTES = 1024  # room for the longest frame
 
 
 class UsbPort:

@@ -6,7 +6,7 @@ import sys
 
 import machine
 
-from ..core.device import LEVEL_ERROR, Device
+from ..core.device import Device
 from ..core.pin_map import PinMap, read_pin_map
 from .clock import sleep_ms, ticks_ms
 from .microcontroller import Microcontroller
@@ -46,7 +46,7 @@ def make_device(root: str) -> Device:
     device = Device(board, pins)
     fault = take_fault(root)
     if fault:
-        device.log(LEVEL_ERROR, "the firmware has restarted after " + fault)
+        device.tell_trouble("the firmware has restarted after " + fault)
     board.start_watchdog()
     return device
 
@@ -98,7 +98,7 @@ class RestartAfterFault:
 
     def _report(self, what: str) -> None:
         if self.device is not None:
-            self.device.log(LEVEL_ERROR, what + "; the firmware restarts")
+            self.device.tell_trouble(what + "; the firmware restarts")
             for _ in range(_FINAL_STEPS):
                 self.device.step()
                 sleep_ms(1)

@@ -8,9 +8,8 @@ from array import array
 
 from .ticks import elapsed_ms
 
-PRESSED = 1  # what happened to a button, as in the protocol
-HELD = 2
-RELEASED = 3
+PRESSED = 1  # what happened to a button
+RELEASED = 2
 
 MIN_SCANS = 3
 """Minimum number of equal scans in a row, however long they take."""
@@ -38,11 +37,10 @@ class ButtonDebouncer:
         self._charge_ms = 0
         self._settle_ms = 0
         self._is_down = False
-        self._is_held_reported = False
         self._ignores_release = False
 
-    def update(self, closed: bool, now: int, settle_ms: int, long_press_ms: int) -> int:
-        """Process a scan, and return the event it confirms: ``PRESSED``, ``HELD``, ``RELEASED`` or 0."""
+    def update(self, closed: bool, now: int, settle_ms: int) -> int:
+        """Process a scan, and return the event it confirms: ``PRESSED``, ``RELEASED`` or 0."""
         if settle_ms != self._settle_ms:
             # a contact that rests closed needs no time to settle again
             if self._is_down and self._charge_ms >= self._settle_ms:
@@ -59,22 +57,17 @@ class ButtonDebouncer:
             self._was_closed = closed
         self._scanned = now
         if closed:
-            return self._while_closed(lasted_ms, now, settle_ms, long_press_ms)
+            return self._while_closed(lasted_ms, now, settle_ms)
         return self._while_open(lasted_ms, now, settle_ms)
 
-    def _while_closed(self, lasted_ms: int, now: int, settle_ms: int, long_press_ms: int) -> int:
+    def _while_closed(self, lasted_ms: int, now: int, settle_ms: int) -> int:
         if self._charge_ms == 0 and not self._is_down:
             self.touched = now
         self._charge_ms = min(settle_ms, self._charge_ms + lasted_ms)
-        if not self._is_down:
-            if self._charge_ms < settle_ms:
-                return 0
-            self._is_down, self._is_held_reported = True, False
-            return PRESSED
-        if self._is_held_reported or self._ignores_release or elapsed_ms(now, self.touched) < long_press_ms:
+        if self._is_down or self._charge_ms < settle_ms:
             return 0
-        self._is_held_reported = True
-        return HELD
+        self._is_down = True
+        return PRESSED
 
     def _while_open(self, lasted_ms: int, now: int, settle_ms: int) -> int:
         if self._is_down and self._charge_ms >= settle_ms:

@@ -3,61 +3,70 @@
 import struct
 
 from .board import Board
-from .debounce import HELD, PRESSED, ButtonDebouncer
-from .events import (
-    BAD_MESSAGE,
-    CURRENT_LIMITED,
-    LIGHT_BEYOND_STRIP,
-    OVERFLOW,
-    PIN_MAP,
-    WATCHDOG_RESET,
-    FaultQueue,
-    LogQueue,
-    PressQueue,
-    truncated_utf8,
-)
+from .debounce import PRESSED, ButtonDebouncer
 from .lights import LightFrame
-from .link import LARGEST_SENT, NO_TOKEN, WINDOW, DeviceLink, LinkOwner
 from .packets import (
-    BUTTON,
-    CONFIGURE,
-    FAULT,
-    LARGEST_PAYLOAD,
-    LEAVE,
-    LIGHTS_ALL,
-    LIGHTS_LIT,
-    LOG,
-    PING,
-    PONG,
-    SENSORS,
-    SNAPSHOT,
-    SOUND,
+    BOARD_STATE,
+    CHECKSUM_BYTES,
+    HOST_STATE,
+    WELCOME,
+    PacketHandler,
+    PacketReader,
+    frame_of,
 )
 from .pin_map import PinMap
 from .sensors import SwitchBank
 from .ticks import TICKS_MASK, DeviceClock, elapsed_ms
-from .version import FIRMWARE_VERSION, NEWEST_PROTOCOL
+from .version import FIRMWARE_VERSION, PROTOCOL
 
-DEFAULT_SILENCE_MS = 3000  # without a host for so long, the lights pulse; a host may set this, and the next two
+DEFAULT_SILENCE_MS = 3000  # without a host for so long, the lights pulse; a host may set this, and the next one
 DEFAULT_DEBOUNCE_MS = 20  # set by hand; benchmarks/debounce.py shows the effect
-DEFAULT_LONG_PRESS_MS = 1000  # held for so long is a long press; set by hand
 LONGEST_DEBOUNCE_MS = 500  # longest that a host may ask for
 
-WATCHDOG_CAUSE = 1  # as in the protocol
+EVERY_MS = 500  # between two states while nothing changes
+UNTAKEN_MS = 100  # while a press is not taken; set by hand
 
-LEVEL_ERROR = 40  # of a log line, as in Python
+LONGEST_BOARD_NAME_BYTES = 64  # longer names are cut
+LONGEST_TROUBLE_BYTES = 200
+MOST_TONES = 32  # set by hand for the RAM of an RP2040
+
+HAS_WANTED, LEAVE = 1, 2  # flags of a host's state, as in the protocol
+IS_LEAVING, IS_DARK = 1, 2  # flags of a board's state
+NO_LIGHTS, ALL_LIGHTS, LIT_LIGHTS = 0, 1, 2  # forms of the lights
+
+_HOST_FORM = "<BBHIBB"
+_HOST_BYTES = 10
+_WANTED_FORM = "<HHHBHHB"
+_WANTED_BYTES = 12
+_BOARD_FORM = "<BBIIHHHBB"
+_BOARD_BYTES = 18
+_LONGEST_MS = 0xFFFF  # the field has 16 bits
 
 # Sending 300 lights takes 9 ms; of frames that come faster, the newest is shown.
 _LIGHTS_EVERY_MS = 10
-_LONGEST_BOARD_NAME_BYTES = 64  # of the welcome; longer names are cut
-_LEAVES_AFTER_MS = 200  # time for the last acknowledgement to leave; set by hand
-
-# Beyond the numbers of presses. A host that connects while the board starts begins several sessions, so the first
-# report of a reset may be lost.
-_RESET_TOKEN = 0x10000
-
-MOST_TONES = 255  # the count has 8 bits
+_LEAVES_AFTER_MS = 200  # time for the last state to leave; set by hand
 _TONE_BYTES = 4  # frequency and length, 16 bits each
+
+
+class Outbox:
+    """The frame that is being written; another one is made when it is gone, so that it is up to date."""
+
+    def __init__(self) -> None:
+        self._frame = memoryview(b"")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything was written."""
+        return len(self._frame) == 0
+
+    def put(self, packet: bytearray) -> None:
+        """Write the frame of a packet that has room for its checksum; only while this is empty."""
+        self._frame = memoryview(frame_of(packet))
+
+    def write_to(self, board: Board) -> None:
+        """Write as much to the board as it accepts now."""
+        if len(self._frame):
+            self._frame = self._frame[board.write(self._frame) :]
 
 
 class TonePlayer:
@@ -89,37 +98,47 @@ class TonePlayer:
         return 0
 
 
-class Device(LinkOwner):
-    """The firmware on a board, which drives the pins; ``pins`` gives their counts and the checksum."""
+class Device(PacketHandler):
+    """The firmware on a board, which drives the pins; ``pins`` gives their counts and the checksum.
+
+    ``is_heard``: a host speaks. ``presses`` counts each button's since the start, ``taken`` those that a host has.
+    """
 
     def __init__(self, board: Board, pins: PinMap) -> None:
         now = board.ticks_ms()
         self._board = board
         self._pins = pins
         self._clock = DeviceClock(now)
-        self._faults = FaultQueue()
-        self._presses = PressQueue()
-        self._lines = LogQueue()
         self.lights = LightFrame(pins.lights, pins.limit_ma, pins.brightness, board.loops)
         self.lights.wait(now)
         self.switches = SwitchBank(len(pins.rows), len(pins.columns), pins.diodes, len(pins.singles))
         self._buttons = [ButtonDebouncer() for _ in pins.buttons]
+        self.presses = [0] * len(pins.buttons)
+        self.taken = [0] * len(pins.buttons)
+        self._touched = [now] * len(pins.buttons)
         self._tones = TonePlayer()
         self._sounding_hz = 0
-        self._payload = bytearray(LARGEST_SENT)
-        self._payload_view = memoryview(self._payload)
+        self._trouble = "; ".join(pins.faults)
+        self.reader = PacketReader(self)
+        self.outbox = Outbox()
+        self.is_heard = False
+        self._heard_at = now
+        self._heard = 0
+        self._shown = 0
+        self._sound = 0
+        self._settings = b""
         self._silence_ms = DEFAULT_SILENCE_MS
         self._debounce_ms = DEFAULT_DEBOUNCE_MS
-        self._long_press_ms = DEFAULT_LONG_PRESS_MS
-        self._snapshot_every_ms = 0
-        self._report_due = False
-        self._reported_at = now
+        self._is_welcome_due = False
+        self._is_state_due = False
+        self._told_at = now
+        self._told_limit = (0, False)
         self._scanned_at = now
         self._lights_shown_at = now
         self._has_shown_lights = False
         self._leaving_since: int | None = None
-        self._is_reset_reported = False
-        self.link = DeviceLink(self, board.boot_id, now)
+        # a host that speaks with this board learns at once that it has started again
+        self.outbox.put(self._state(now))
 
     def step(self) -> None:
         """Do one pass of the loop: read, scan, show, write."""
@@ -128,162 +147,115 @@ class Device(LinkOwner):
         self._clock.advance(now)
         data = board.read()
         if data:
-            self.link.receive(data, now)
+            self.reader.feed(data, now)
         if elapsed_ms(now, self._scanned_at):
             self._scanned_at = now
             self._scan(now)
-        self._check_silence(now)
-        self._sound(now)
+        if self.is_heard and elapsed_ms(now, self._heard_at) >= self._silence_ms:
+            self._fall_silent(now)
+        self._make_sound(now)
         self._show(now)
-        self._report(now)
-        self.link.step(now)
-        self.link.outbox.write_to(board)
+        self._tell(now)
+        self.outbox.write_to(board)
         board.feed_watchdog()
         if self._leaving_since is not None:
             self._leave(elapsed_ms(now, self._leaving_since))
 
-    def log(self, level: int, text: str) -> None:
-        """Send the host a line of text, as soon as one is connected."""
-        self._lines.add(level, self._clock.time_ms(), text)
+    def tell_trouble(self, text: str) -> None:
+        """Tell the host what is wrong, now and in each welcome."""
+        self._trouble = text + ("; " + self._trouble if self._trouble else "")
+        self._is_welcome_due = self.is_heard
 
-    def welcome_payload(self) -> bytes:
-        """Return the payload of WELCOME."""
-        pins = self._pins
-        name = truncated_utf8(pins.board, _LONGEST_BOARD_NAME_BYTES)
-        return (
-            bytes((NEWEST_PROTOCOL,))
-            + bytes(FIRMWARE_VERSION)
-            + struct.pack(
-                "<IIHBHHBBIB",
-                self._board.boot_id,
-                self._clock.time_ms(),
-                LARGEST_PAYLOAD,
-                WINDOW,
-                pins.lights,
-                pins.switches,
-                len(pins.buttons),
-                pins.buzzer,
-                pins.checksum,
-                self._board.reset_cause,
-            )
-            + bytes((len(name),))
-            + name
-        )
+    # what the host says
 
-    def session_began(self, now: int) -> None:
-        """Send a snapshot, unacknowledged presses, and the board's faults."""
-        self.switches.forget_changes()
-        self._presses.begin_session(now)
-        self._faults.begin_session()
-        self._send_sensors(now)
-        if self._pins.faults:
-            self._faults.add(PIN_MAP, len(self._pins.faults), "; ".join(self._pins.faults), now)
-        if self._board.reset_cause == WATCHDOG_CAUSE and not self._is_reset_reported:
-            self._faults.add(WATCHDOG_RESET, 0, "the watchdog restarted the board, whose loop had stopped", now)
-
-    def was_acknowledged(self, token: int) -> None:
-        """Note that a press, or the report of a reset, has arrived."""
-        if token == _RESET_TOKEN:
-            self._is_reset_reported = True
-        else:
-            self._presses.arrived(token)
-
-    def take_message(self, kind: int, payload: memoryview, now: int) -> None:
-        """Carry out a message of the host."""
-        if kind == PING:
-            if len(payload) >= 4:
-                time = struct.pack("<I", self._clock.time_ms())
-                self.link.send_unsequenced(PONG, bytes(payload[:4]) + time)
-        elif kind == SNAPSHOT:
-            self._report_due = True
-        elif kind == LEAVE:
-            if self._leaving_since is None:
+    def handle_packet(self, packet: memoryview, now: int) -> None:
+        """Take a host's state."""
+        if packet[0] != HOST_STATE:
+            return
+        if packet[1] != PROTOCOL:
+            # the welcome names the version of this firmware
+            self._is_welcome_due = True
+            return
+        if len(packet) < _HOST_BYTES:
+            return
+        _, _, number, boot_id, flags, buttons = struct.unpack_from(_HOST_FORM, packet, 0)
+        self.is_heard = True
+        self._heard_at = now
+        self._heard = number
+        self._is_state_due = True
+        at = _HOST_BYTES + 2 * buttons
+        if boot_id != self._board.boot_id:
+            # A host that does not know this start of the board may number its sounds and wishes anew.
+            self._shown = self._sound = 0
+            self._is_welcome_due = True
+        elif buttons in (0, len(self.taken)) and len(packet) >= at:
+            for button in range(buttons):
+                (self.taken[button],) = struct.unpack_from("<H", packet, _HOST_BYTES + 2 * button)
+            if flags & LEAVE and self._leaving_since is None:
                 self._leaving_since = now
-                self.lights.take_all(payload, 0)
+                self.lights.take_all(packet[at:], 0)
                 self._tones.stop()
-        elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._carry_out(kind, payload, now):
-            self._faults.add(BAD_MESSAGE, kind, "a message that is too short or has impossible values", now)
+            if flags & HAS_WANTED:
+                self._take_wanted(packet[at:], now)
 
-    def _carry_out(self, kind: int, payload: memoryview, now: int) -> bool:
-        if kind == CONFIGURE:
-            return self._configure(payload)
-        if kind == SOUND:
-            if not payload or len(payload) < 1 + 4 * payload[0]:
-                return False
-            self._tones.play(payload[1:], payload[0], now)
-            return True
-        return self._take_lights(kind, payload, now)
-
-    def _take_lights(self, kind: int, payload: memoryview, now: int) -> bool:
-        if len(payload) < 2:
-            return False
-        count = payload[0] | payload[1] << 8
-        size = 3 if kind == LIGHTS_ALL else 5
-        if len(payload) < 2 + size * count:
-            return False
+    def _take_wanted(self, wanted: memoryview, now: int) -> None:
+        if len(wanted) < _WANTED_BYTES:
+            return
+        number, _, _, _, _, sound, tones = struct.unpack_from(_WANTED_FORM, wanted, 0)
+        at = _WANTED_BYTES + _TONE_BYTES * tones
+        if tones > MOST_TONES or len(wanted) < at + 3:
+            return
+        form, count = wanted[at], wanted[at + 1] | wanted[at + 2] << 8
+        lights = wanted[at + 3 :]
+        size = 5 if form == LIT_LIGHTS else 3
+        if form > LIT_LIGHTS or len(lights) < size * count or (form == LIT_LIGHTS and not are_rising(lights, count)):
+            return
+        self._shown = number
+        self._configure(wanted[2:9])
+        if sound and sound != self._sound:
+            self._sound = sound
+            self._tones.play(wanted[_WANTED_BYTES:], tones, now)
         if self._leaving_since is not None:
-            return True
-        beyond = count - 1
-        if kind == LIGHTS_ALL:
-            self.lights.take_all(payload[2:], count)
-        else:
-            beyond = last_of_rising(payload[2:], count)
-            if count and beyond < 0:
-                return False
-            self.lights.take_lit(payload[2:], count)
-        if beyond >= self.lights.count:
-            text = f"light {beyond} is beyond the strip of {self.lights.count} lights, numbered from 0"
-            self._faults.add(LIGHT_BEYOND_STRIP, beyond, text, now)
-        return True
+            return
+        if form == ALL_LIGHTS:
+            self.lights.take_all(lights, count)
+        elif form == LIT_LIGHTS:
+            self.lights.take_lit(lights, count)
 
-    def _configure(self, payload: memoryview) -> bool:
-        if len(payload) < 11:
-            return False
-        silence, debounce, long_press, brightness, limit, every = struct.unpack_from("<HHHBHH", payload, 0)
+    def _configure(self, settings: memoryview) -> None:
+        if bytes(settings) == self._settings:
+            return
+        self._settings = bytes(settings)
+        silence, debounce, brightness, limit = struct.unpack_from("<HHBH", settings, 0)
         self._silence_ms = silence or DEFAULT_SILENCE_MS
         self._debounce_ms = min(debounce or DEFAULT_DEBOUNCE_MS, LONGEST_DEBOUNCE_MS)
-        self._long_press_ms = max(long_press or DEFAULT_LONG_PRESS_MS, self._debounce_ms)
         self.lights.set_brightness(brightness)
         self.lights.set_limit_ma(limit)
-        self._snapshot_every_ms = every
-        return True
+
+    def _fall_silent(self, now: int) -> None:
+        """Show that the host is gone; one that was only slow sees that its lights are not shown."""
+        self.is_heard = False
+        self._shown = 0
+        self._tones.stop()
+        self.lights.wait(now)
+
+    # pins
 
     def _scan(self, now: int) -> None:
         if self.switches.count:
             self._board.scan(self.switches.masks)
             if self.switches.update(now, self._debounce_ms):
-                self._report_due = True
-            if self.switches.changes_lost:
-                self.switches.changes_lost = False
-                self._faults.add(OVERFLOW, 0, "more switches changed than fit into one report", now)
+                self._is_state_due = True
         if self._buttons:
             closed = self._board.buttons()
             for number in range(len(self._buttons)):
-                self._scan_button(number, bool(closed >> number & 1), now)
+                button = self._buttons[number]
+                if button.update(bool(closed >> number & 1), now, self._debounce_ms) == PRESSED:
+                    self.presses[number] = (self.presses[number] + 1) & 0xFFFF
+                    self._touched[number] = button.touched
+                    self._is_state_due = True
 
-    def _scan_button(self, number: int, closed: bool, now: int) -> None:
-        button = self._buttons[number]
-        what = button.update(closed, now, self._debounce_ms, self._long_press_ms)
-        if not what:
-            return
-        at = button.touched
-        if what == HELD:
-            at = (at + self._long_press_ms) & TICKS_MASK
-        elif what != PRESSED:
-            at = button.opened
-        held_ms = min(0xFFFF, elapsed_ms(at, button.touched))
-        if not self._presses.add(number, what, at, self._clock.time_of(at), held_ms):
-            self._faults.add(OVERFLOW, number, "more presses than could be kept; the oldest is lost", now)
-
-    def _check_silence(self, now: int) -> None:
-        if not self.link.session or elapsed_ms(now, self.link.heard_at) < self._silence_ms:
-            return
-        # a host that was only slow doesn't send its lights again within a session
-        self.link.end_session()
-        self._tones.stop()
-        self.lights.wait(now)
-
-    def _sound(self, now: int) -> None:
+    def _make_sound(self, now: int) -> None:
         frequency = self._tones.frequency_hz(now)
         if frequency != self._sounding_hz:
             self._sounding_hz = frequency
@@ -297,62 +269,98 @@ class Device(LinkOwner):
             self._has_shown_lights = True
             self._lights_shown_at = now
             self._board.show_lights(self.lights.shown)
-            if self.lights.limited_ma:
-                limited_ma = self.lights.limited_ma
-                is_dimmed = any(self.lights.shown)
-                effect = "are dimmed to stay within the limit" if is_dimmed else "stay dark: the limit is too low"
-                text = f"the lights would draw {limited_ma} mA; they {effect}"
-                self._faults.add(CURRENT_LIMITED, limited_ma, text, now)
+            limited_ma = min(0xFFFF, self.lights.limited_ma)
+            limit = (limited_ma, limited_ma > 0 and not any(self.lights.shown))
+            if limit != self._told_limit:
+                self._told_limit = limit
+                self._is_state_due = True
 
-    def _send_sensors(self, now: int) -> None:
-        length = self.switches.write_report(self._payload, self._clock.time_ms(), now)
-        if self.link.send(SENSORS, self._payload_view[:length]):
-            self._report_due = False
-            self._reported_at = now
+    # what the host is told
 
-    def _report(self, now: int) -> None:
-        link = self.link
-        if not link.session:
+    def _tell(self, now: int) -> None:
+        if not self.outbox.is_empty:
             return
-        if self._snapshot_every_ms and elapsed_ms(now, self._reported_at) >= self._snapshot_every_ms:
-            self._report_due = True
-        press = self._presses.next_unsent()
-        while press is not None and link.window.has_room():
-            struct.pack_into(
-                "<HBBIH", self._payload, 0, press.number, press.button, press.what, press.time_ms, press.held_ms
-            )
-            link.send(BUTTON, self._payload_view[:10], press.number)
-            press.is_sent = True
-            press = self._presses.next_unsent()
-        fault = self._faults.first()
-        while fault is not None and link.window.has_room():
-            code, number, text = fault
-            struct.pack_into("<BH", self._payload, 0, code, number)
-            self._payload[3 : 3 + len(text)] = text
-            link.send(FAULT, self._payload_view[: 3 + len(text)], _RESET_TOKEN if code == WATCHDOG_RESET else NO_TOKEN)
-            self._faults.sent()
-            fault = self._faults.first()
-        if self._report_due and link.window.has_room():
-            self._send_sensors(now)
-        line = self._lines.first()
-        if line is not None:
-            level, counter, time_ms, text = line
-            if link.send_unsequenced(LOG, struct.pack("<BHI", level, counter, time_ms) + text):
-                self._lines.sent()
+        if self._is_welcome_due:
+            self._is_welcome_due = False
+            self.outbox.put(self._welcome())
+            return
+        every_ms = EVERY_MS if self.presses == self.taken else UNTAKEN_MS
+        if self.is_heard and (self._is_state_due or elapsed_ms(now, self._told_at) >= every_ms):
+            self._is_state_due = False
+            self._told_at = now
+            self.outbox.put(self._state(now))
+
+    def _welcome(self) -> bytearray:
+        pins = self._pins
+        name = truncated_utf8(pins.board, LONGEST_BOARD_NAME_BYTES)
+        trouble = truncated_utf8(self._trouble, LONGEST_TROUBLE_BYTES)
+        fields = struct.pack(
+            "<BBIHHBBIB",
+            WELCOME,
+            PROTOCOL,
+            self._board.boot_id,
+            pins.lights,
+            pins.switches,
+            len(pins.buttons),
+            pins.buzzer,
+            pins.checksum,
+            self._board.reset_cause,
+        )
+        packet = fields + bytes(FIRMWARE_VERSION) + bytes((len(name),)) + name + bytes((len(trouble),)) + trouble
+        return bytearray(packet + bytes(CHECKSUM_BYTES))
+
+    def _state(self, now: int) -> bytearray:
+        buttons, switches = len(self._buttons), self.switches.count
+        packet = bytearray(_BOARD_BYTES + 6 * buttons + 2 + 2 * ((switches + 7) // 8) + CHECKSUM_BYTES)
+        limited_ma, is_dark = self._told_limit
+        flags = IS_LEAVING if self._leaving_since is not None else 0
+        struct.pack_into(
+            _BOARD_FORM,
+            packet,
+            0,
+            BOARD_STATE,
+            PROTOCOL,
+            self._board.boot_id,
+            self._clock.time_ms(),
+            self._heard,
+            self._shown,
+            limited_ma,
+            flags | IS_DARK if is_dark else flags,
+            buttons,
+        )
+        at = _BOARD_BYTES
+        for number in range(buttons):
+            before_ms = min(_LONGEST_MS, elapsed_ms(now, self._touched[number]))
+            struct.pack_into("<HHH", packet, at, self.presses[number], self.taken[number], before_ms)
+            at += 6
+        struct.pack_into("<H", packet, at, switches)
+        self.switches.write_states(packet, at + 2)
+        return packet
 
     def _leave(self, waited_ms: int) -> None:
         """Restart once everything is sent and the lights are off, or when that takes too long."""
-        is_sent = self.link.outbox.is_empty and not self.lights.has_news
+        is_sent = self.outbox.is_empty and not self._is_state_due and not self.lights.has_news
         if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and is_sent):
             self._board.restart(True)
 
 
-def last_of_rising(lights: memoryview, count: int) -> int:
-    """Return the last light of a LIGHTS_LIT message; -1 if there is none, or if the numbers don't rise."""
+def are_rising(lights: memoryview, count: int) -> bool:
+    """Return whether the numbers of lit lights, of five bytes each, rise."""
     last = -1
     for at in range(0, 5 * count, 5):
         light = lights[at] | lights[at + 1] << 8
         if light <= last:
-            return -1
+            return False
         last = light
-    return last
+    return True
+
+
+def truncated_utf8(text: str, longest: int) -> bytes:
+    """Encode a text as UTF-8, cut between characters so that it fits."""
+    data = text.encode()
+    if len(data) <= longest:
+        return data
+    end = longest
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    return data[:end]

@@ -1,4 +1,4 @@
-"""Packets: kinds, header, checksum, framing; and the reader that extracts them from a stream of bytes.
+"""Packets: kinds, checksum, framing; and the reader that extracts them from a stream of bytes.
 
 COBS keeps zeros out of packets, and a CRC-32 detects corruption.
 Consistent overhead byte stuffing is Cheshire and Baker's (IEEE/ACM ToN 7(2), 1999); whole runs are copied at once,
@@ -8,51 +8,23 @@ interpreter if it has a correct one.
 
 import struct
 
-HELLO = 0x01  # kinds of packets and their sizes are in the protocol
-WELCOME = 0x02
-REFUSED = 0x03
-RESTARTED = 0x04
-ACKNOWLEDGED = 0x05
-MISSING = 0x06
-PING = 0x07
-PONG = 0x08
-LOG = 0x09
-LIGHTS_ALL = 0x10
-LIGHTS_LIT = 0x11
-SOUND = 0x12
-CONFIGURE = 0x13
-SNAPSHOT = 0x14
-LEAVE = 0x15
-SENSORS = 0x20
-BUTTON = 0x21
-FAULT = 0x22
+HOST_STATE = 0x48  # kinds of packets; the protocol has their fields
+BOARD_STATE = 0x53
+WELCOME = 0x57
 
-FIRST_SEQUENCED = 0x10  # kinds from here on are delivered once, in order
-
-HEADER_BYTES = 7
 CHECKSUM_BYTES = 4
-LARGEST_PAYLOAD = 1024
-SMALLEST_PACKET = HEADER_BYTES + CHECKSUM_BYTES
-LARGEST_PACKET = SMALLEST_PACKET + LARGEST_PAYLOAD
-LARGEST_ENCODED = 1040
-
-_HEADER = "<BHHH"
+SMALLEST_PACKET = 2 + CHECKSUM_BYTES  # kind and version
+LARGEST_PACKET = 1280
+LARGEST_ENCODED = 1286
 
 
-def read_header(packet: memoryview) -> tuple[int, int, int, int]:
-    """Return kind, session, sequence and acknowledged number."""
-    kind, session, sequence, acknowledged = struct.unpack_from(_HEADER, packet, 0)
-    return kind, session, sequence, acknowledged
-
-
-def make_packet(kind: int, session: int, sequence: int, acknowledged: int, payload: "bytes | memoryview") -> bytes:
-    """Encode a packet with its checksum."""
-    packet = bytearray(SMALLEST_PACKET + len(payload))
-    struct.pack_into(_HEADER, packet, 0, kind, session, sequence, acknowledged)
-    end = HEADER_BYTES + len(payload)
-    packet[HEADER_BYTES:end] = payload
+def frame_of(packet: bytearray) -> bytearray:
+    """Return the frame of a packet that has room for its checksum at its end."""
+    end = len(packet) - CHECKSUM_BYTES
     struct.pack_into("<I", packet, end, crc32(memoryview(packet)[:end]))
-    return bytes(packet)
+    frame = bytearray(max_encoded_size(len(packet)) + 2)
+    end = encode_into(bytes(packet), frame, 1)
+    return frame[: end + 1]
 
 
 class PacketHandler:

@@ -1,5 +1,4 @@
-"""The version of this firmware, and its supported versions of the protocol."""
+"""The version of this firmware, and of the protocol that it speaks."""
 
-FIRMWARE_VERSION = (1, 0, 0)
-OLDEST_PROTOCOL = 1  # versions that this firmware speaks
-NEWEST_PROTOCOL = 1
+FIRMWARE_VERSION = (2, 0, 0)
+PROTOCOL = 2

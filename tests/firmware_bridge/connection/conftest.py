@@ -9,6 +9,7 @@ import time
 import tty
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,9 +18,17 @@ import pytest
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import BoardEvent, ConnectionState
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.messages import LightFrame, Message, Ping, Pong, Refused, SensorReport, Welcome
-from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
+from firmware_bridge.protocol.messages import (
+    BoardState,
+    ButtonState,
+    HostState,
+    Message,
+    Wanted,
+    Welcome,
+    decode_packet,
+    encode_packet,
+)
+from firmware_bridge.protocol.packets import PacketReader, encode_frame
 from tests.guard import GUARD_S
 
 
@@ -80,22 +89,20 @@ class Terminal:
 
 
 class PlainBoard:
-    """A board that speaks the protocol in the simplest way: one thread, no repeats, no window."""
+    """A board that speaks the protocol in the simplest way: one thread, and a state in answer to each of the host's."""
 
     def __init__(self, boot_id: int = 1, board: str = "plain board", lights: int = 64) -> None:
-        self.messages: list[Message] = []
-        self.sessions: list[int] = []
-        self.boot_id = boot_id
-        self.time_ms = 1000
+        self.heard: list[HostState] = []
+        self.state = BoardState(
+            boot_id, 1000, buttons=(ButtonState(0, 0, 65535),) * 2, closed=(False,) * 4, doubtful=(False,) * 4
+        )
         self.reset_cause = 0
-        self.refuses: Refused | None = None
+        self.trouble = ""
+        self.version = 2
         self.is_mute = False
         self.lights = lights
         self._board = board
         self._reader = PacketReader()
-        self._session = 0
-        self._expected = 0
-        self._next = 0
         self._changed = threading.Condition(threading.RLock())
         self.terminal = Terminal(self._hear)
         self._terminals = [self.terminal]
@@ -105,10 +112,15 @@ class PlainBoard:
         return self.terminal.name
 
     @property
-    def shown(self) -> bytes | None:
-        """The newest light frame."""
+    def wanted(self) -> list[Wanted]:
+        """What the host wanted since the board started, each as often as it said so."""
         with self._changed:
-            return next((m.colours for m in reversed(self.messages) if isinstance(m, LightFrame)), None)
+            return [state.wanted for state in self.heard if state.wanted is not None]
+
+    @property
+    def shown(self) -> bytes | None:
+        """The newest lights."""
+        return next((wanted.colours for wanted in reversed(self.wanted) if wanted.colours is not None), None)
 
     def unplug(self) -> None:
         self.terminal.unplug()
@@ -126,64 +138,56 @@ class PlainBoard:
 
     def restart_silently(self) -> None:
         with self._changed:
-            self.boot_id += 1
-            self._session = 0
+            buttons = (ButtonState(0, 0, 65535),) * 2
+            self.state = replace(self.state, boot_id=self.state.boot_id + 1, heard=0, shown=0, buttons=buttons)
 
-    def tell(self, message: Message) -> None:
-        """Send a message of the present session."""
+    def press(self, button: int, before_ms: int = 20) -> None:
+        """Press a button, and say so."""
         with self._changed:
-            kind, payload = encode_message(message)
-            sequence = 0
-            if is_sequenced(kind):
-                sequence = self._next
-                self._next += 1
-            self.terminal.say(packet_frame(Packet(kind, self._session, sequence, self._expected, payload)))
+            buttons = list(self.state.buttons)
+            buttons[button] = replace(buttons[button], presses=buttons[button].presses + 1, before_ms=before_ms)
+            self.tell(buttons=tuple(buttons))
+
+    def tell(self, **changed: Any) -> None:
+        """Change the state, and say it."""
+        with self._changed:
+            self.state = replace(self.state, **changed)
+            self._say(self.state)
 
     def wait_for(self, fits: Callable[[], bool]) -> None:
         with self._changed:
-            assert self._changed.wait_for(fits, GUARD_S), f"never came; there is {self.messages}"
+            assert self._changed.wait_for(fits, GUARD_S), f"never came; there is {self.heard[-3:]}"
 
     def _hear(self, terminal: Terminal, data: bytes) -> None:
         with self._changed:
             for packet in self._reader.feed(data):
-                self._take(packet)
+                message = decode_packet(packet)
+                assert isinstance(message, HostState)
+                if not self.is_mute:
+                    self._take(message)
             self._changed.notify_all()
 
-    def _take(self, packet: Packet) -> None:
-        if self.is_mute:
-            return
-        if packet.kind == Kind.HELLO:
-            self._greet(packet.session)
-        elif packet.session != self._session:
-            self._say(0, *encode_message_of_restart(self.boot_id))
-        elif is_sequenced(packet.kind):
-            if packet.sequence == self._expected:
-                self._expected += 1
-                self.messages.append(decode_message(packet.kind, packet.payload))
-            self._say(self._session, Kind.ACKNOWLEDGED, b"")
-        elif packet.kind == Kind.PING:
-            ping = decode_message(packet.kind, packet.payload)
-            assert isinstance(ping, Ping)
-            self._say(self._session, *encode_message(Pong(ping.token, self.time_ms)))
+    def _take(self, said: HostState) -> None:
+        if said.boot_id != self.state.boot_id:
+            self.state = replace(self.state, shown=0)
+            self.say_welcome()
+        else:
+            self.heard.append(said)
+            if said.taken:
+                buttons = zip(self.state.buttons, said.taken, strict=True)
+                self.state = replace(self.state, buttons=tuple(replace(one, taken=taken) for one, taken in buttons))
+            if said.wanted is not None:
+                self.state = replace(self.state, shown=said.wanted.number)
+        self.tell(heard=said.number, is_leaving=said.leaves)
 
-    def _greet(self, session: int) -> None:
-        self.sessions.append(session)
-        if self.refuses is not None:
-            self._say(session, *encode_message(self.refuses))
-            return
-        self._session, self._expected, self._next = session, 0, 0
-        welcome = Welcome(
-            1, (1, 2, 3), self.boot_id, self.time_ms, 1024, 8, self.lights, 4, 2, 2, 0, self.reset_cause, self._board
+    def say_welcome(self) -> None:
+        self._say(
+            Welcome((1, 2, 3), self.state.boot_id, self.lights, 4, 2, 2, 0, self.reset_cause, self._board, self.trouble)
         )
-        self._say(session, *encode_message(welcome))
-        self.tell(SensorReport(self.time_ms, (False,) * 4, (False,) * 4))
 
-    def _say(self, session: int, kind: Kind, payload: bytes) -> None:
-        self.terminal.say(packet_frame(Packet(kind, session, 0, self._expected, payload)))
-
-
-def encode_message_of_restart(boot_id: int) -> tuple[Kind, bytes]:
-    return Kind.RESTARTED, boot_id.to_bytes(4, "little")
+    def _say(self, message: Message) -> None:
+        packet = encode_packet(message)
+        self.terminal.say(encode_frame(packet[:1] + bytes((self.version,)) + packet[2:]))
 
 
 def record(device: str, vid: int | None = 0x2E8A, pid: int | None = 5, serial_number: str | None = "E661") -> Any:

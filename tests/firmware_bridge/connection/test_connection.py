@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,18 @@ import pytest
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonChanged,
+    ButtonPressed,
     ConnectionState,
-    FaultReported,
+    LightsLimited,
     Linked,
-    LogLine,
     Lost,
     SensorsReported,
 )
 from firmware_bridge.errors import MessageError
+from firmware_bridge.ports.port import Port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol import messages
+from firmware_bridge.protocol.packets import encode_frame
 from tests.guard import GUARD_S
 
 Connect = Callable[..., BoardConnection]
@@ -46,14 +48,14 @@ def of(kind: type[Any], events: list[BoardEvent]) -> list[Any]:
 
 def test_a_board_is_greeted_and_shows_lights(board: Any, connect: Connect, until: Until, said: Any) -> None:
     connection = connect()
-    connection.configure(messages.Configure(brightness=100))
+    connection.configure(messages.BoardSettings(brightness=100))
     connection.show_lights(RED)
     events = until(connection, has(SensorsReported))
     assert isinstance(events[0], Linked)
     assert events[0].welcome.board == "plain board"
     assert (events[0].port.device, events[0].restarted) == (board.name, False)
     board.wait_for(lambda: board.shown == RED)
-    assert board.messages[0] == messages.Configure(brightness=100)
+    assert board.wanted[0].settings == messages.BoardSettings(brightness=100)
     assert connection.state is ConnectionState.LINKED
     assert connection.welcome == events[0].welcome
     assert connection.port == events[0].port
@@ -69,56 +71,70 @@ def test_the_newest_lights_are_shown_in_the_end(board: Any, connect: Connect, un
     board.wait_for(lambda: board.shown == bytes((199, 0, 0)))
 
 
-def test_sounds_and_snapshots_reach_the_board(board: Any, connect: Connect, until: Until) -> None:
+def test_a_sound_is_played_once(board: Any, connect: Connect, until: Until) -> None:
     connection = connect()
     until(connection, has(Linked))
     connection.play(((880.4, 0.1), (0, 0.05)))
-    connection.ask_for_snapshot()
-    board.wait_for(lambda: messages.Snapshot() in board.messages)
-    assert messages.Sound((messages.Tone(880, 100), messages.Tone(0, 50))) in board.messages
+    board.wait_for(lambda: any(wanted.tones for wanted in board.wanted))
+    connection.show_lights(RED)
+    board.wait_for(lambda: board.shown == RED)
+    tones = {wanted.sound: wanted.tones for wanted in board.wanted if wanted.sound}
+    assert list(tones.values()) == [(messages.Tone(880, 100), messages.Tone(0, 50))]
 
 
-def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until) -> None:
+def test_states_have_the_hosts_time(board: Any, connect: Connect, until: Until) -> None:
     started_s = time.monotonic()
     connection = connect()
     until(connection, has(SensorsReported))
-    board.time_ms += 5000
-    board.tell(
-        messages.SensorReport(
-            board.time_ms,
-            (True, False, False, False),
-            (False, True, False, False),
-            (messages.SwitchChange(0, True, 40),),
-        )
-    )
-    board.tell(messages.ButtonReport(1, 1, 1, board.time_ms - 30, 0))
-    board.tell(messages.ButtonReport(2, 1, 3, board.time_ms, 250))
-    board.tell(messages.FaultReport(3, 850, "current limited"))
-    events = until(connection, has(FaultReported))
+    board.state = replace(board.state, time_ms=6000)
+    board.press(1, before_ms=30)
+    board.tell(closed=(True, False, False, False), doubtful=(False, True, False, False), limited_ma=850)
+    events = until(connection, lambda events: has(SensorsReported)(events) and has(LightsLimited)(events))
     (report,) = of(SensorsReported, events)
     assert report.closed == (True, False, False, False)
     assert report.doubtful == (False, True, False, False)
     (change,) = report.changes
-    assert (change.switch, change.closed) == (0, True)
-    assert report.time_s - change.time_s == pytest.approx(0.04)
-    pressed, released = of(ButtonChanged, events)
-    assert (pressed.button, pressed.action) == (1, messages.ButtonAction.PRESSED)
-    assert (released.action, released.held_s) == (messages.ButtonAction.RELEASED, 0.25)
-    (fault,) = of(FaultReported, events)
-    assert (fault.code, fault.number, fault.text) == (3, 850, "current limited")
+    assert (change.switch, change.closed, change.time_s) == (0, True, report.time_s)
+    (pressed,) = of(ButtonPressed, events)
+    assert pressed.button == 1
+    (limited,) = of(LightsLimited, events)
+    assert (limited.wanted_ma, limited.is_dark) == (850, False)
     now_s = time.monotonic()
     # The board's clock leapt five seconds, but nothing can have happened after it was told; the press was 30 ms old.
     assert all(started_s - 0.03 <= event.time_s <= now_s for event in events)
 
 
-def test_lost_lines_of_the_log_are_counted(board: Any, connect: Connect, until: Until) -> None:
+def test_each_press_is_reported_once_whoever_restarts(
+    board: Any, connect: Connect, until: Until, stack: Any, ports: Any, record: Any
+) -> None:
+    """The host is told of a press again and again, loses the board, and is itself replaced by another one."""
+    board.press(0)
+    with connect() as connection:
+        until(connection, has(ButtonPressed))
+        board.press(1)
+        board.tell()
+        (second,) = of(ButtonPressed, until(connection, has(ButtonPressed)))
+        board.wait_for(lambda: [button.taken for button in board.state.buttons] == [1, 1])
+        board.tell()
+        assert second.button == 1
+    board.press(1)
+    connection = connect()
+    (third,) = of(ButtonPressed, until(connection, has(ButtonPressed)))
+    board.tell(limited_ma=1)
+    assert of(ButtonPressed, until(connection, has(LightsLimited))) == []
+    assert third.button == 1
+
+
+def test_trouble_that_comes_later_is_told(board: Any, connect: Connect, until: Until) -> None:
     connection = connect()
     until(connection, has(Linked))
-    board.tell(messages.Log(20, 65535, 1000, "first"))
-    board.tell(messages.Log(30, 2, 1001, "fourth"))
-    first, fourth = of(LogLine, until(connection, lambda events: len(of(LogLine, events)) == 2))
-    assert (first.level, first.text, first.missed) == (20, "first", 0)
-    assert (fourth.level, fourth.text, fourth.missed) == (30, "fourth", 2)
+    board.trouble = "no memory"
+    # Of welcomes that come faster than a board restarts only the first counts.
+    never = threading.Event()
+    never.wait(0.11)
+    board.say_welcome()
+    (linked,) = of(Linked, until(connection, has(Linked)))
+    assert (linked.welcome.trouble, linked.restarted) == ("no memory", False)
 
 
 def test_unplugged_and_plugged_in_under_another_name(
@@ -136,7 +152,7 @@ def test_unplugged_and_plugged_in_under_another_name(
     assert connection.welcome is None
     assert connection.port is None
     connection.show_lights(RED)
-    board.messages.clear()
+    board.heard.clear()
     board.plug_in_again()
     # Somebody else's board may have taken the first name meanwhile.
     ports.records = [record(first_name, serial_number="another"), record(board.name)]
@@ -155,11 +171,11 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     board: Any, connect: Connect, until: Until, said: Any
 ) -> None:
     connection = connect()
-    connection.configure(messages.Configure(brightness=7))
+    connection.configure(messages.BoardSettings(brightness=7))
     connection.show_lights(RED)
     until(connection, has(Linked))
     board.wait_for(lambda: board.shown == RED)
-    board.messages.clear()
+    board.heard.clear()
     board.restart_silently()
     board.reset_cause = 1
     connection.show_lights(GREEN)
@@ -167,7 +183,7 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     assert [event.restarted for event in of(Linked, events)] == [True]
     assert not of(Lost, events)
     board.wait_for(lambda: board.shown == GREEN)
-    assert messages.Configure(brightness=7) in board.messages
+    assert board.wanted[-1].settings == messages.BoardSettings(brightness=7)
     assert said.sentences == [
         f"the board on {board.name} restarted by itself, because it had hung; lights and settings are as before"
     ]
@@ -219,10 +235,9 @@ def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect
     while not connection.wait_for(is_lost, 0.02):
         assert time.monotonic() < until_s, "it is never lost"
         connection.show_lights(os.urandom(900))
-        board.tell(messages.Log(20, 0, 0, "still talking"))
+        board.tell()
     (lost,) = of(Lost, events)
     assert re.search(r"takes no more bytes|does not answer", lost.reason)
-    assert connection.statistics.link.replaced > 0
 
 
 def test_another_program_that_has_the_port_open_without_a_lock_is_named(
@@ -260,9 +275,8 @@ def test_a_device_that_says_one_byte_at_a_time_is_understood(
     board.terminal.say = lambda data: [say(bytes((byte,))) for byte in data]
     connection = connect()
     until(connection, has(Linked))
-    board.tell(messages.FaultReport(1, 2, "slowly"))
-    (fault,) = of(FaultReported, until(connection, has(FaultReported)))
-    assert fault.text == "slowly"
+    board.press(1)
+    until(connection, has(ButtonPressed))
 
 
 def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until, reach: Reach) -> None:
@@ -270,12 +284,12 @@ def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until,
     until(connection, has(Linked))
     connection.leave()
     reach(connection, ConnectionState.RELEASED)
-    assert board.messages[-1] == messages.Leave()
-    sessions = list(board.sessions)
+    assert board.heard[-1].leaves
+    said = len(board.heard)
     # The port is free for whoever wants to change the board's files.
     other = connect(port=board.name)
     until(other, has(Linked))
-    assert board.sessions[: len(sessions)] == sessions
+    assert not any(state.leaves for state in board.heard[said:])
     assert connection.state is ConnectionState.RELEASED
     assert connection.outage is None
 
@@ -289,7 +303,7 @@ def test_leaving_is_done_once_the_board_answers(
     board = make_board()
     ports.records = [record(board.name)]
     reach(connection, ConnectionState.RELEASED)
-    assert board.messages[-1] == messages.Leave()
+    assert board.heard[-1].leaves
 
 
 def test_the_last_lights_are_sent_before_closing(board: Any, connect: Connect, until: Until) -> None:
@@ -318,10 +332,10 @@ def test_closing_ends_the_thread_and_closes_every_file(board: Any, ports: Any) -
 
 
 def test_a_mistake_in_the_thread_is_not_hidden(board: Any, ports: Any) -> None:
-    def mistaken() -> int:
+    def mistaken(name: str, baud: int) -> Port:
         raise ZeroDivisionError("a mistake")
 
-    connection = BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=ports, random_session=mistaken)
+    connection = BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=ports, open_port=mistaken)
     with pytest.raises(ZeroDivisionError, match="a mistake"), connection:
         connection.wait_for(lambda: False, GUARD_S)
     with pytest.raises(ZeroDivisionError):
@@ -332,7 +346,7 @@ def test_a_mistake_in_the_thread_is_not_hidden(board: Any, ports: Any) -> None:
 
 def test_lights_that_no_message_can_hold_are_refused_at_once(board: Any, connect: Connect) -> None:
     connection = connect()
-    with pytest.raises(MessageError, match="3074"):
+    with pytest.raises(MessageError, match="3072"):
         connection.show_lights(b"\x01" * 3072)
     with pytest.raises(MessageError):
         connection.play(((100_000, 1),))
@@ -357,21 +371,44 @@ def test_several_threads_may_use_it_at_once(board: Any, connect: Connect, until:
 
 
 def test_a_quiet_connection_sleeps(board: Any, connect: Connect, until: Until) -> None:
-    """An idle connection wakes for its PING and for the PONG, and hardly for anything else."""
+    """An idle connection wakes to say its state and for the answer, and hardly for anything else."""
     connection = connect()
     until(connection, has(Linked))
     heard = [connection.last_heard_s]
 
-    def three_pongs() -> bool:
+    def three_answers() -> bool:
         if connection.last_heard_s != heard[-1]:
             heard.append(connection.last_heard_s)
         return len(heard) > 3
 
     before = connection.statistics
-    assert connection.wait_for(three_pongs, GUARD_S)
+    assert connection.wait_for(three_answers, GUARD_S)
     after = connection.statistics
-    packets = after.link.packets - before.link.packets + after.link.counts.sent - before.link.counts.sent
+    packets = after.link.packets - before.link.packets + after.link.sent - before.link.sent
     assert after.wakeups - before.wakeups <= 2 * packets
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (1, "speaks version 1 of the protocol, and this program version 2; its firmware is older than this program"),
+        (3, "speaks version 3 of the protocol, and this program version 2; its firmware is newer than this program"),
+    ],
+)
+def test_a_board_of_another_version_is_named_with_what_to_do(
+    board: Any, connect: Connect, fail: Any, version: int, words: str
+) -> None:
+    board.version = version
+    told = fail(connect())
+    assert words in told
+    assert "`./run hardware firmware install`" in told
+
+
+def test_a_board_with_the_first_firmware_is_named(make_terminal: Any, connect: Connect, fail: Any) -> None:
+    """Version 1 answered any frame that it did not know by RESTARTED: kind 4, no session, and its boot id."""
+    body = bytes((4, 0, 0, 0, 0, 0, 0)) + (77).to_bytes(4, "little")
+    terminal = make_terminal(lambda _: encode_frame(body))
+    assert "speaks version 1 of the protocol" in fail(connect(port=terminal.name))
 
 
 def test_of_two_boards_that_answer_one_is_asked_for(

@@ -1,30 +1,25 @@
 """The talk on a port in virtual time, against the protocol's own packets: patience, clocks, leaving, waking up."""
 
+from typing import Any
+
 import pytest
 
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, Linked, Lost, SensorsReported
 from firmware_bridge.errors import ConnectionLostError, NoFirmwareError, SilentDeviceError, WrongDeviceError
 from firmware_bridge.ports.serial_ports import PROBE, SerialPort
-from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, SerialLine
 from firmware_bridge.protocol.messages import (
-    DeviceMessage,
-    Leave,
-    LightFrame,
-    Log,
+    BoardState,
+    HostState,
     Message,
-    Ping,
-    Pong,
-    Restarted,
-    SensorReport,
-    Snapshot,
-    Sound,
-    SwitchChange,
+    Tone,
+    Wanted,
     Welcome,
+    decode_packet,
+    encode_packet,
 )
-from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
+from firmware_bridge.protocol.packets import PacketReader, encode_frame
 
 PORT = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
 
@@ -32,24 +27,22 @@ PORT = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
 class Table:
     """A talk, a simple board, and a clock that leaps from one moment to the next at which something is due."""
 
-    def __init__(self, attempts: int = 2) -> None:
+    def __init__(self, rounds: int = 2) -> None:
         self.now_s = 1000.0
         self.answers = True
-        self.acknowledges = True
+        self.obeys = True
         self.boot_id = 1
         self.round_trip_s = 0.002
         self.clock_ahead_ms = 5000
         self.events: list[BoardEvent] = []
-        self.taken: list[Message] = []
+        self.taken: list[Wanted] = []
         self.raw = b""
         self.wakeups = 0
-        self._sessions = iter(range(1, 60000))
+        self._shown = 0
         self._reader = PacketReader()
-        self._session = 0
-        self._expected = 0
-        self._next = 0
-        self.talk = BoardConversation(HostLink(), lambda: next(self._sessions))
-        self.talk.opened(PORT, 115200, attempts, self.now_s, SerialLine())
+        self.link = HostLink()
+        self.talk = BoardConversation(self.link)
+        self.talk.opened(PORT, 115200, rounds, self.now_s, SerialLine())
 
     def run(self, seconds: float) -> None:
         """Let so much time pass, or less if the talk ends before."""
@@ -67,52 +60,41 @@ class Table:
                 self.talk.received(back, self.now_s)
                 continue
             due_s = self.talk.due_s(self.now_s)
-            if due_s is None or due_s > until_s:
+            if due_s > until_s:
                 self.now_s = until_s
                 return
             assert due_s >= self.now_s
             self.now_s = due_s
 
-    def say(self, *messages: DeviceMessage) -> None:
-        self.talk.received(b"".join(self._frame(message) for message in messages), self.now_s)
+    def say(self, *messages: Message) -> None:
+        self.talk.received(b"".join(encode_frame(encode_packet(message)) for message in messages), self.now_s)
         self.events += self.talk.take_events()
 
-    def time_ms(self) -> int:
-        """The board's clock half a round trip ago."""
-        return int((self.now_s + self.round_trip_s / 2) * 1000) + self.clock_ahead_ms
+    def state(self, **how: Any) -> BoardState:
+        """The board's state, half a round trip ago."""
+        time_ms = int((self.now_s + self.round_trip_s / 2) * 1000) + self.clock_ahead_ms
+        every = {"time_ms": time_ms % 2**32, "shown": self._shown, "closed": (False,) * 2, "doubtful": (False,) * 2}
+        return BoardState(**{"boot_id": self.boot_id, **every, **how})
 
     def restart(self) -> None:
         self.boot_id += 1
         self.clock_ahead_ms -= 900_000
-        self._session = 0
+        self._shown = 0
 
-    def _frame(self, message: DeviceMessage) -> bytes:
-        kind, payload = encode_message(message)
-        sequence = 0
-        if is_sequenced(kind):
-            sequence, self._next = self._next, self._next + 1
-        session = 0 if kind is Kind.RESTARTED else self._session
-        return packet_frame(Packet(kind, session, sequence, self._expected, payload))
-
-    def _answer(self, packet: Packet) -> bytes:
+    def _answer(self, packet: bytes) -> bytes:
         if not self.answers:
             return b""
-        if packet.kind == Kind.HELLO:
-            self._session, self._expected, self._next = packet.session, 0, 0
-            return self._frame(
-                Welcome(1, (1, 0, 0), self.boot_id, self.time_ms() % 2**32, 1024, 8, 64, 4, 2, 0, 0, 0, "virtual")
-            )
-        if packet.session != self._session:
-            return self._frame(Restarted(self.boot_id))
-        if is_sequenced(packet.kind):
-            if not self.acknowledges:
-                return b""
-            if packet.sequence == self._expected:
-                self._expected += 1
-                self.taken.append(decode_message(packet.kind, packet.payload))
-            return packet_frame(Packet(Kind.ACKNOWLEDGED, self._session, 0, self._expected))
-        message = decode_message(packet.kind, packet.payload) if packet.kind == Kind.PING else None
-        return self._frame(Pong(message.token, self.time_ms() % 2**32)) if isinstance(message, Ping) else b""
+        said = decode_packet(packet)
+        assert isinstance(said, HostState)
+        answers: list[Message] = []
+        if said.boot_id != self.boot_id:
+            self._shown = 0
+            answers.append(Welcome((2, 0, 0), self.boot_id, 64, 2, 0, 0, 0, 0, "virtual"))
+        elif self.obeys and said.wanted is not None:
+            self._shown = said.wanted.number
+            self.taken.append(said.wanted)
+        answers.append(self.state(heard=said.number, is_leaving=self.obeys and said.leaves))
+        return b"".join(encode_frame(encode_packet(answer)) for answer in answers)
 
 
 @pytest.fixture
@@ -133,11 +115,30 @@ def test_times_of_the_board_become_times_of_the_host(table: Table) -> None:
     table.round_trip_s = 0.010
     table.run(10.0)
     happened_s = table.now_s - 0.2
-    time_ms = int(happened_s * 1000) + table.clock_ahead_ms
-    table.say(SensorReport(time_ms, (True,), (False,), (SwitchChange(0, True, 50),)))
-    (report,) = [event for event in table.events if isinstance(event, SensorsReported)]
+    table.say(table.state(time_ms=int(happened_s * 1000) + table.clock_ahead_ms, closed=(True, False)))
+    report = table.events[-1]
+    assert isinstance(report, SensorsReported)
     assert report.time_s == pytest.approx(happened_s, abs=0.002)
-    assert report.changes[0].time_s == pytest.approx(happened_s - 0.05, abs=0.002)
+    assert [(change.switch, change.time_s) for change in report.changes] == [(0, report.time_s)]
+
+
+def test_a_switch_that_was_in_doubt_is_compared_with_what_it_was_before(table: Table) -> None:
+    table.run(1.0)
+    for closed, doubtful in (
+        ((True, False), (False, False)),
+        ((False, False), (True, True)),
+        ((True, True), (False,) * 2),
+    ):
+        table.say(table.state(closed=closed, doubtful=doubtful))
+    first, certain, doubted, again = (event for event in table.events if isinstance(event, SensorsReported))
+    assert (first.changes, doubted.changes) == ((), ())
+    assert [(change.switch, change.closed) for change in certain.changes] == [(0, True)]
+    assert [(change.switch, change.closed) for change in again.changes] == [(1, True)]
+
+
+def test_a_state_that_says_nothing_new_is_no_event(table: Table) -> None:
+    table.run(60.0)
+    assert [type(event) for event in table.events] == [Linked, SensorsReported]
 
 
 def test_a_board_that_restarted_has_another_clock(table: Table) -> None:
@@ -148,7 +149,7 @@ def test_a_board_that_restarted_has_another_clock(table: Table) -> None:
     table.run(5.0)
     assert [event.restarted for event in table.events if isinstance(event, Linked)] == [False, True]
     happened_s = table.now_s - 0.1
-    table.say(SensorReport((int(happened_s * 1000) + table.clock_ahead_ms) % 2**32, (True,), (False,)))
+    table.say(table.state(time_ms=(int(happened_s * 1000) + table.clock_ahead_ms) % 2**32, closed=(True, False)))
     report = table.events[-1]
     assert isinstance(report, SensorsReported)
     assert report.time_s == pytest.approx(happened_s, abs=0.003)
@@ -186,7 +187,7 @@ def test_a_certain_stranger_is_named_after_the_first_round() -> None:
 
 def test_a_board_with_the_firmware_that_does_not_greet_is_not_called_silent(table: Table) -> None:
     table.answers = False
-    table.say(Restarted(7))
+    table.say(table.state(boot_id=7))
     table.run(100.0)
     assert isinstance(table.talk.failure, ConnectionLostError)
     assert "runs the referee's firmware, but does not answer the greeting; press its reset" in str(table.talk.failure)
@@ -197,7 +198,7 @@ def test_a_board_that_falls_silent_is_lost_once_and_given_up_after_one_round(tab
     table.answers = False
     silent_s = table.now_s
     table.run(100.0)
-    assert [type(event) for event in table.events] == [Linked, Lost]
+    assert [type(event) for event in table.events] == [Linked, SensorsReported, Lost]
     assert isinstance(table.talk.failure, ConnectionLostError)
     assert "has stopped answering; press its reset button" in str(table.talk.failure)
     assert table.now_s - silent_s <= 4.5
@@ -215,44 +216,58 @@ def test_a_board_that_fell_back_to_its_prompt_is_named_so(table: Table) -> None:
     assert isinstance(table.talk.failure, NoFirmwareError)
 
 
-def test_what_is_never_acknowledged_ends_the_session(table: Table) -> None:
+def test_what_is_never_shown_is_said_again_ten_times_a_second(table: Table) -> None:
     table.run(1.0)
-    table.acknowledges = False
-    table.talk.send(LightFrame(b"\x01\x02\x03"))
+    table.obeys = False
+    table.link.show(b"\x01\x02\x03")
+    before = table.link.statistics
     table.run(4.0)
-    assert [type(event) for event in table.events] == [Linked, Lost, Linked]
-    table.acknowledges = True
-    table.run(10.0)
-    assert LightFrame(b"\x01\x02\x03") in table.taken
+    after = table.link.statistics
+    assert 35 <= after.sent - before.sent <= 41
+    assert after.again - before.again == after.sent - before.sent - 1
+    table.obeys = True
+    table.run(0.11)
+    assert [wanted.colours for wanted in table.taken] == [b"\x01\x02\x03"]
 
 
-def test_sounds_and_questions_of_before_are_not_sent_late() -> None:
+def test_sounds_of_before_are_not_played_late() -> None:
     table = Table()
-    table.talk.send_once(Sound(()))
-    table.talk.send_once(Snapshot())
-    table.talk.send(LightFrame(b"\x09\x09\x09"))
+    table.talk.play((Tone(440, 100),))
+    table.link.show(b"\x09\x09\x09")
     table.run(3.0)
-    assert table.taken == [LightFrame(b"\x09\x09\x09")]
-    table.talk.send_once(Snapshot())
+    assert [(wanted.colours, wanted.sound) for wanted in table.taken] == [(b"\x09\x09\x09", 0)]
+    table.talk.play((Tone(440, 100),))
     table.run(1.0)
-    assert table.taken[-1] == Snapshot()
+    assert table.taken[-1].tones == (Tone(440, 100),)
+    table.restart()
+    table.run(1.0)
+    assert (table.taken[-1].colours, table.taken[-1].sound) == (b"\x09\x09\x09", 0)
 
 
-def test_leaving_is_over_when_it_is_acknowledged(table: Table) -> None:
+def test_leaving_is_over_when_the_board_says_that_it_leaves(table: Table) -> None:
     table.talk.leave()
     table.run(10.0)
     assert table.talk.has_left
-    assert table.taken == [Leave()]
     assert table.now_s < 1001
 
 
-def test_a_board_that_has_left_before_it_could_acknowledge_has_left(table: Table) -> None:
+def test_a_board_that_has_left_before_it_could_say_so_has_left(table: Table) -> None:
     table.run(1.0)
-    table.acknowledges = False
+    table.obeys = False
     table.talk.leave()
     table.run(0.5)
     assert not table.talk.has_left
     table.restart()
+    table.run(5.0)
+    assert table.talk.has_left
+
+
+def test_a_board_that_falls_silent_when_it_should_leave_has_left(table: Table) -> None:
+    table.run(1.0)
+    table.obeys = False
+    table.talk.leave()
+    table.run(0.05)
+    table.answers = False
     table.run(5.0)
     assert table.talk.has_left
 
@@ -262,19 +277,3 @@ def test_a_port_that_vanishes_while_leaving_has_left(table: Table) -> None:
     table.talk.leave()
     table.talk.closed("unplugged", table.now_s)
     assert table.talk.has_left
-
-
-def test_lines_of_the_log_may_come_before_the_greeting(table: Table) -> None:
-    table.say(Log(40, 0, 5, "OSError: fault before the last start"))
-    assert [getattr(event, "text", None) for event in table.events] == ["OSError: fault before the last start"]
-
-
-def test_a_board_that_only_acknowledges_lights_is_heard_all_the_same() -> None:
-    table = Table()
-    table.run(1.0)
-    for step in range(60):
-        table.talk.send(LightFrame(bytes((step, 0, 0))))
-        table.run(0.05)
-        heard_s = table.talk.last_heard_s
-        assert heard_s is not None
-        assert table.now_s - heard_s <= 0.05

@@ -16,22 +16,26 @@ import pytest
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonChanged,
+    ButtonPressed,
     ConnectionState,
-    EventsDropped,
-    FaultReported,
     Linked,
-    LogLine,
     Lost,
+    PressesDropped,
     SensorsReported,
 )
+from firmware_bridge.connection.mailbox import MOST_EVENTS
 from firmware_bridge.errors import WrongDeviceError
 from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.delivery import MIN_TIMEOUT_S
-from firmware_bridge.protocol.messages import ButtonAction, Configure, FaultReport, Log, Restarted
-from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
+from firmware_bridge.protocol.messages import (
+    BoardSettings,
+    BoardState,
+    ButtonState,
+    HostState,
+    decode_packet,
+    encode_packet,
+)
+from firmware_bridge.protocol.packets import PacketReader, encode_frame
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from tests.guard import GUARD_S
 
@@ -39,7 +43,7 @@ Connect = Callable[..., BoardConnection]
 Until = Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], list[BoardEvent]]
 
 GREEN = b"\x00\xff\x00"
-RESTARTED = packet_frame(Packet(Kind.RESTARTED, payload=encode_message(Restarted(7))[1]))
+RESTARTED = encode_frame(encode_packet(BoardState(7, 0)))
 
 
 def has(kind: type[Any]) -> Callable[[list[BoardEvent]], bool]:
@@ -60,7 +64,7 @@ class NotedPort:
 
 
 def test_closing_waits_for_no_device_that_takes_nothing(board: Any, ports: Any, said: Any, until: Until) -> None:
-    """Linux waits up to 30 s for what was written and not sent; a PING to a board that hangs is such a thing."""
+    """Linux waits up to 30 s for what was written and not sent; a state for a board that hangs is such a thing."""
     noted: list[str] = []
 
     def open_noted(name: str, baud: int) -> Any:
@@ -162,20 +166,6 @@ def test_a_board_is_back_soon_after_another_one_beside_it_was_tried(
     assert said.sentences[1].startswith(f"the board that was on {first} is unplugged; {other.name} is a 3D printer")
 
 
-def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: Any, said: Any, until: Until) -> None:
-    ports.records = [record("/dev/ttyUSB9", vid=0x1A86, pid=0x7523, serial_number=None)]
-    with BoardConnection(
-        WantedBoard("/dev/ttyUSB9", baud=9600),
-        time.monotonic,
-        said,
-        list_ports=ports,
-        open_port=lambda _, baud: open_port(board.name, baud),
-    ) as connection:
-        until(connection, has(Linked))
-        # A hundred bytes of an answer take so long at 9600 bits a second.
-        assert connection.statistics.link.timeout_s >= MIN_TIMEOUT_S + 1000 / 9600
-
-
 def test_without_a_board_the_thread_sleeps_from_one_attempt_to_the_next(ports: Any) -> None:
     """And it holds no lock while it says something: who hears it may use the connection."""
     heard: list[str] = []
@@ -208,7 +198,7 @@ def test_unplugged_in_the_middle_of_a_write_it_is_found_under_another_name(
         nonlocal written
         before, written = written, connection.statistics.sent_bytes
         connection.show_lights(os.urandom(900))
-        board.tell(Log(20, 0, 0, "still talking"))
+        board.tell()
         return written == before > 4096
 
     until_s = time.monotonic() + GUARD_S
@@ -244,15 +234,15 @@ def test_a_board_that_restarts_again_and_again_while_it_is_greeted_is_linked_onc
 def test_a_talker_that_never_pauses_holds_up_neither_the_greeting_nor_the_end(
     make_terminal: Any, connect: Connect
 ) -> None:
-    """Half frames, frames of other sessions, noise: as fast as they go, and never a WELCOME."""
-    flood = packet_frame(Packet(Kind.PONG, 9, 0, 0, bytes(8))) + os.urandom(3000) + b"\x05half a frame"
+    """Half frames, states of a board that does not welcome anybody, noise: as fast as they go, and never a welcome."""
+    flood = encode_frame(encode_packet(BoardState(9, 0))) + os.urandom(3000) + b"\x05half a frame"
     heard = PacketReader()
-    hellos: list[Packet] = []
+    greetings: list[HostState] = []
     said_again = threading.Event()
 
     def listen(data: bytes) -> bytes:
-        hellos.extend(packet for packet in heard.feed(data) if packet.kind == Kind.HELLO)
-        if len(hellos) > 1:
+        greetings.extend(state for state in map(decode_packet, heard.feed(data)) if isinstance(state, HostState))
+        if len(greetings) > 1:
             said_again.set()
         return b""
 
@@ -278,7 +268,9 @@ def test_a_talker_that_never_pauses_holds_up_neither_the_greeting_nor_the_end(
         talker.join()
 
 
-def test_a_board_that_floods_its_log_costs_no_memory_and_no_press(board: Any, connect: Connect, until: Until) -> None:
+def test_a_board_that_floods_costs_no_memory_and_its_newest_state_counts(
+    board: Any, connect: Connect, until: Until
+) -> None:
     connection = connect()
     until(connection, has(Linked))
     before, count = connection.statistics.link.packets, 3000
@@ -287,16 +279,43 @@ def test_a_board_that_floods_its_log_costs_no_memory_and_no_press(board: Any, co
         return connection.statistics.link.packets >= packets
 
     for number in range(count):
-        board.tell(Log(20, number, 0, "x" * 20))
+        board.tell(closed=(number % 2 == 0, False, False, False))
         if number % 50 == 49:
             assert connection.wait_for(partial(has_read, before + number), GUARD_S)
-    board.tell(FaultReport(1, 0, "the last word"))
-    events = until(connection, has(FaultReported))
-    lines = len([event for event in events if isinstance(event, LogLine)])
-    dropped = [event for event in events if isinstance(event, EventsDropped)]
-    assert lines + sum(event.others for event in dropped) == count
-    assert lines < 2 * 256
-    assert not any(event.presses for event in dropped)
+    board.press(1)
+    events = until(connection, has(ButtonPressed))
+    assert len(events) <= 2 * MOST_EVENTS
+    assert [event for event in events if isinstance(event, SensorsReported)][-1].closed[0] is False
+    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [1]
+
+
+def test_a_board_cannot_invent_buttons_or_presses(board: Any, connect: Connect, until: Until) -> None:
+    """States with other buttons than it has are ignored, and no finger presses a thousand times between two states."""
+    connection = connect()
+    until(connection, has(Linked))
+    pressed = ButtonState(1, 0, 5)
+    for buttons in ((pressed,), (pressed,) * 3, (pressed,) * 200):
+        board.tell(buttons=buttons)
+    board.tell(buttons=(pressed,) * 2, closed=(True,) * 500, doubtful=(False,) * 500)
+    board.tell(buttons=(ButtonState(1000, 0, 5), ButtonState(65535, 0, 5)), closed=(False,) * 4, doubtful=(False,) * 4)
+    events = until(connection, has(PressesDropped))
+    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [0] * 16
+    assert [event.presses for event in events if isinstance(event, PressesDropped)] == [984]
+    assert connection.statistics.link.invalid == 4
+
+
+def test_a_press_of_long_ago_is_told_as_one_that_came_too_late(board: Any, connect: Connect, until: Until) -> None:
+    board.press(0, before_ms=5001)
+    connection = connect()
+    assert not has(PressesDropped)(until(connection, has(SensorsReported)))
+    board.press(1, before_ms=5001)
+    (dropped,) = [event for event in until(connection, has(PressesDropped)) if isinstance(event, PressesDropped)]
+    assert dropped.presses == 1
+
+
+def test_a_board_that_says_everything_back_is_no_board(make_terminal: Any, connect: Connect, fail: Any) -> None:
+    terminal = make_terminal(lambda data: data)
+    assert "does not answer the greeting" in fail(connect(port=terminal.name))
 
 
 def test_of_two_boards_that_nothing_tells_apart_the_port_is_asked_for(
@@ -376,7 +395,7 @@ def test_lights_reach_the_strip_and_its_facts_the_host(
 def test_switches_and_presses_have_times_of_the_host(
     chip: VirtualMicrocontroller, connection: BoardConnection, started_s: float, until: Until
 ) -> None:
-    connection.configure(Configure(debounce_ms=5, long_press_ms=10_000))
+    connection.configure(BoardSettings(debounce_ms=5))
     # A board that has just started doubts its switches until they have rested.
     until(connection, lambda events: any(isinstance(e, SensorsReported) and not any(e.doubtful) for e in events))
     before_s = time.monotonic()
@@ -385,16 +404,13 @@ def test_switches_and_presses_have_times_of_the_host(
     (change,) = [change for event in events if isinstance(event, SensorsReported) for change in event.changes]
     assert (change.switch, change.closed) == (3, True)
     chip.press(1)
-    events = until(connection, lambda events: len([e for e in events if isinstance(e, ButtonChanged)]) == 2)
-    pressed, released = (event for event in events if isinstance(event, ButtonChanged))
-    assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
-    assert (released.button, released.action) == (1, ButtonAction.RELEASED)
-    assert released.held_s > 0
+    (pressed,) = [e for e in until(connection, has(ButtonPressed)) if isinstance(e, ButtonPressed)]
+    assert pressed.button == 1
     # The clocks are matched to half of the quickest question's round trip, which on a busy computer may be anything
     # since the start; the board counts whole milliseconds.
     now_s = time.monotonic()
     off_s = (now_s - started_s) / 2 + 0.002
-    assert all(before_s - off_s <= at_s <= now_s for at_s in (change.time_s, pressed.time_s, released.time_s))
+    assert all(before_s - off_s <= at_s <= now_s for at_s in (change.time_s, pressed.time_s))
 
 
 def test_what_the_board_should_show_survives_everything(

@@ -4,23 +4,14 @@ import os
 import random
 import threading
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.connection.conversation import ClockSync, session_without_interrupt
-from firmware_bridge.connection.events import (
-    BoardEvent,
-    ButtonChanged,
-    EventsDropped,
-    FaultReported,
-    LogLine,
-    SensorsReported,
-    SwitchChanged,
-)
-from firmware_bridge.connection.mailbox import EventQueue, OutageTracker
+from firmware_bridge.connection.conversation import ClockSync
+from firmware_bridge.connection.events import BoardEvent, ButtonPressed, PressesDropped, SensorsReported
+from firmware_bridge.connection.mailbox import MOST_EVENTS, ConnectionStatus, Mailbox, OutageTracker
 from firmware_bridge.connection.thread import WakeablePoll
 from firmware_bridge.errors import (
     BridgeError,
@@ -34,97 +25,41 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.ports.serial_ports import certain_foreign_device, foreign_device_error, is_known_device
-from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.messages import ButtonAction, Hello
-from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 from tests.present import present
 
 
-def press(number: int) -> ButtonChanged:
-    return ButtonChanged(number, ButtonAction.PRESSED, float(number), 0.0)
+def press(number: int) -> ButtonPressed:
+    return ButtonPressed(number, float(number))
 
 
 def report(number: int) -> SensorsReported:
-    return SensorsReported(float(number), (number % 2 == 1,), (False,), (SwitchChanged(0, True, float(number)),))
+    return SensorsReported(float(number), (number % 2 == 1,), (False,), ())
 
 
-def line(number: int) -> LogLine:
-    return LogLine(float(number), 20, str(number), 0)
-
-
-def fault(number: int) -> FaultReported:
-    return FaultReported(float(number), 1, number, "")
+def mailbox_of(events: list[BoardEvent]) -> Mailbox:
+    mailbox = Mailbox()
+    mailbox.publish(events, ConnectionStatus())
+    return mailbox
 
 
 def test_events_are_taken_once_in_order() -> None:
-    queue = EventQueue()
-    events: list[BoardEvent] = [press(1), report(2), line(3), report(4)]
-    for event in events:
-        queue.put(event)
-    assert queue.take() == tuple(events)
-    assert queue.take() == ()
+    events: list[BoardEvent] = [press(1), report(2), press(3), report(4)]
+    mailbox = mailbox_of(events)
+    assert mailbox.has_events
+    assert mailbox.take_events() == tuple(events)
+    assert mailbox.take_events() == ()
 
 
-def test_lines_of_the_log_make_room_first() -> None:
-    queue = EventQueue(3)
-    for event in (press(1), line(2), report(3), report(4)):
-        queue.put(event)
-    assert queue.take() == (EventsDropped(1.0, 0, 1), press(1), report(3), report(4))
-
-
-def test_reports_become_one_before_any_press_is_dropped() -> None:
-    queue = EventQueue(3)
-    for event in (report(1), press(2), report(3), report(4), fault(5)):
-        queue.put(event)
-    taken = queue.take()
-    assert [type(event) for event in taken] == [ButtonChanged, SensorsReported, FaultReported]
-    assert isinstance(taken[1], SensorsReported)
-    assert (taken[1].time_s, taken[1].closed) == (4.0, (False,))
-    assert [change.time_s for change in taken[1].changes] == [1.0, 3.0, 4.0]
-
-
-def test_a_press_that_is_dropped_is_told() -> None:
-    queue = EventQueue(3)
-    for number in range(5):
-        queue.put(press(number))
-    queue.put(report(9))
-    assert queue.take() == (EventsDropped(3.0, 3, 0), press(3), press(4), report(9))
-
-
-def test_old_changes_are_cut_but_never_the_newest_state() -> None:
-    queue = EventQueue(2, most_changes=3)
-    for number in range(10):
-        queue.put(report(number))
-    *_, last = queue.take()
-    assert isinstance(last, SensorsReported)
-    assert last.closed == (True,)
-    assert [change.time_s for change in last.changes] == [7.0, 8.0, 9.0][-len(last.changes) :]
-
-
-def test_a_queue_needs_room() -> None:
-    with pytest.raises(ValueError, match="room for 1 events"):
-        EventQueue(1)
-
-
-@given(st.lists(st.sampled_from([press, report, line, fault]), max_size=60), st.integers(2, 9))
-def test_whatever_comes_the_newest_report_is_kept_and_every_lost_press_told(makers: list[Any], most: int) -> None:
-    queue = EventQueue(most)
-    for number, make in enumerate(makers):
-        queue.put(make(number))
-        assert len(queue) <= most
-    taken = list(queue.take())
-    dropped = taken.pop(0) if taken and isinstance(taken[0], EventsDropped) else EventsDropped(0.0, 0, 0)
-    presses = [event for event in taken if isinstance(event, ButtonChanged)]
-    assert isinstance(dropped, EventsDropped)
-    assert len(presses) + dropped.presses == makers.count(press)
-    assert presses == sorted(presses, key=lambda event: event.time_s)
-    reports = [event for event in taken if isinstance(event, SensorsReported)]
-    if report in makers:
-        newest = max(number for number, make in enumerate(makers) if make is report)
-        assert reports[-1].time_s == newest
-    if dropped.presses:
-        assert not [event for event in taken if isinstance(event, LogLine | FaultReported)]
-        assert len(reports) <= 1
+def test_of_too_many_events_the_newest_are_kept_and_lost_presses_are_told() -> None:
+    events: list[BoardEvent] = [
+        report(0),
+        press(1),
+        press(2),
+        *(report(number) for number in range(3, 3 + MOST_EVENTS)),
+    ]
+    mailbox = mailbox_of(events)
+    assert mailbox.take_events() == (PressesDropped(3.0, 2), *events[3:])
+    assert mailbox.take_events() == ()
 
 
 def test_what_holds_is_said_once() -> None:
@@ -232,21 +167,6 @@ def test_a_restart_is_said_at_most_once_a_minute() -> None:
     assert outages.restarted(60.0, "/dev/ttyACM0", 1) == (
         "the board on /dev/ttyACM0 restarted by itself, because it had hung; lights and settings are as before"
     )
-
-
-def test_no_greeting_holds_a_control_c() -> None:
-    payload = encode_message(Hello())[1]
-    quiet = [
-        session for session in range(1, 3000) if 3 not in packet_frame(Packet(Kind.HELLO, session, payload=payload))
-    ]
-    drawn = iter(range(1, 3000))
-    before = 0
-    for expected in quiet[:500]:
-        session = session_without_interrupt(lambda: next(drawn), before)
-        assert session == expected
-        before = session
-    again = iter([quiet[0], quiet[0], quiet[1]])
-    assert session_without_interrupt(lambda: next(again), quiet[0]) == quiet[1]
 
 
 def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:

@@ -1,10 +1,11 @@
-"""What speaks to a whole device on a board without pins, and the pin maps and messages that tests share."""
+"""What speaks to a whole device on a board without pins, and the pin maps that tests share."""
 
 from __future__ import annotations
 
-from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.messages import Configure, Hello, Ping
-from firmware_bridge.protocol.packets import Kind, Packet, is_sequenced, packet_frame
+from dataclasses import replace
+
+from firmware_bridge.protocol.messages import HostState, Wanted, encode_packet
+from firmware_bridge.protocol.packets import encode_frame
 
 LIGHTS = {"lights": {"pin": 0, "count": 6, "limit_ma": 2000}}
 BUTTONS = {"buttons": [6, 7]}
@@ -12,66 +13,68 @@ SWITCHES = {"switches": [8, 9, 10]}
 BUZZER = {"buzzer": {"pin": 11}}
 EVERYTHING = {**LIGHTS, **BUTTONS, **SWITCHES, **BUZZER}
 VERDICT = bytes((200, 10, 99))
-DEFAULTS = Configure(3000, 20, 1000, 255, 0, 0)
 
 
 class Host:
-    """Speaks to a bench's device, and acknowledges what it hears unless it is told not to."""
+    """Speaks to a bench's device."""
 
-    def __init__(self, bench, session=77):
+    def __init__(self, bench):
         self.bench = bench
-        self.session = session
-        self.sequence = 0
-        self.expected = 0
-        self.acknowledged = 0
+        self.boot_id = bench.board.boot_id
+        self.wanted = Wanted()
+        self.number = 0
         self.heard = []
-        self.acknowledges = True
 
-    def shake_hands(self, session=None):
-        if session is not None:
-            self.session, self.sequence, self.expected, self.acknowledged = session, 0, 0, 0
-        self.say(Hello(1, 1))
+    def greet(self):
+        self.say(HostState(0, 1))
         return self
 
-    def say(self, message, *, sequence=None):
-        kind, payload = encode_message(message)
-        number = 0
-        if is_sequenced(kind):
-            number = self.sequence if sequence is None else sequence
-            self.sequence += sequence is None
-        self.bench.give(packet_frame(Packet(kind, self.session, number, self.acknowledged, payload)))
+    def say(self, state):
+        self.give(encode_packet(state))
+
+    def give(self, packet):
+        self.bench.give(encode_frame(packet))
         self.listen()
 
-    def listen(self):
-        """Take what was sent, in order and each once."""
-        heard_something = False
-        for packet in self.bench.sent():
-            kind = Kind[packet["kind"]]
-            if is_sequenced(kind):
-                heard_something = True
-                if packet["sequence"] != self.expected:
-                    continue
-                self.expected += 1
-            self.heard.append(packet)
-        if heard_something and self.acknowledges:
-            self.acknowledged = self.expected
-            self.bench.give(packet_frame(Packet(Kind.ACKNOWLEDGED, self.session, 0, self.acknowledged)))
+    def state(self, taken=(), **how):
+        """Say that nothing more is wanted."""
+        self.number += 1
+        self.say(HostState(self.boot_id, self.number, taken, **how))
 
-    def run(self, ms, *, pings=False):
+    def want(self, **wanted):
+        """Want something, and the same as before besides."""
+        self.wanted = replace(self.wanted, number=self.wanted.number + 1, **wanted)
+        self.state(wanted=self.wanted)
+        return self
+
+    def show(self, colours):
+        return self.want(colours=colours)
+
+    def listen(self):
+        """Note what was sent."""
+        self.heard += self.bench.sent()
+
+    def run(self, ms, *, speaks=False):
         """Let time pass."""
         until = self.bench.board.now + ms
         while self.bench.board.now < until:
             self.bench.run_until(min(until, self.bench.board.now + 10))
             self.listen()
-            if pings and self.bench.board.now % 500 == 0:
-                self.say(Ping(1))
+            if speaks and self.bench.board.now % 500 == 0:
+                self.state()
         return self
 
-    def told(self, kind):
+    def told(self, kind="BOARD_STATE"):
         """The fields of all packets of a kind heard since the last call; all others are forgotten, too."""
         found = [packet["fields"] for packet in self.heard if packet["kind"] == kind]
         self.heard = []
         return found
+
+    def now(self):
+        """The newest state."""
+        self.heard = []
+        self.state()
+        return self.told()[-1]
 
 
 def press(host, button=0, ms=60):

@@ -16,9 +16,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.pin_map import read_pin_map
-from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.messages import Hello, Leave, LightFrame, Log, Welcome
-from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
+from firmware_bridge.protocol.messages import (
+    BoardState,
+    HostState,
+    Kind,
+    Message,
+    Wanted,
+    Welcome,
+    decode_packet,
+    encode_packet,
+)
+from firmware_bridge.protocol.packets import PacketReader, encode_frame
 from tests.firmware_bridge.firmware.board_stand_ins import (
     BOARD,
     PARTS,
@@ -215,13 +223,13 @@ def test_why_the_board_started(pins, monkeypatch, platform, chip, cause, scratch
 
 
 @pytest.fixture
-def start(pins: Any, tmp_path: Path) -> Callable[..., tuple[str, list[Packet]]]:
+def start(pins: Any, tmp_path: Path) -> Callable[..., tuple[str, list[Message]]]:
     """Start the firmware in a folder for so many ms: ``start(ms, arrives)`` says how it ended, and what was sent."""
     module, stay = (importlib.import_module(f"{BOARD}.{name}") for name in ("start", "stay"))
 
     def run(ms, *messages):
         pins.table.stop_after_ms = pins.table.now_ms + ms
-        pins.table.arriving = b"".join(packet_frame(packet) for packet in messages)
+        pins.table.arriving = b"".join(frame(message) for message in messages)
         pins.table.sent = bytearray()
         if stay.should_stay(str(tmp_path)):
             return "interpreter", []
@@ -229,40 +237,48 @@ def start(pins: Any, tmp_path: Path) -> Callable[..., tuple[str, list[Packet]]]:
             module.main(str(tmp_path))
         except (pins.Stopped, pins.Reset) as end:
             how = type(end).__name__
-        return how, PacketReader().feed(bytes(pins.table.sent))
+        return how, read(bytes(pins.table.sent))
 
     return run
 
 
-def hello(session=5):
-    return Packet(Kind.HELLO, session, 0, 0, encode_message(Hello(1, 1))[1])
+GREETING = HostState(0, 1)
+BOOT_ID = 0x07070707
+
+
+def frame(state):
+    return encode_frame(encode_packet(state))
+
+
+def read(data: bytes) -> list[Message]:
+    return [decode_packet(packet) for packet in PacketReader().feed(data)]
 
 
 def put(folder, form):
     (folder / "pins.json").write_text(json.dumps({"format": 1, "board": "pico", **form}), encoding="utf-8")
 
 
-def logged(sent: list[Packet]) -> list[str]:
-    """The texts of the log."""
-    messages = [decode_message(packet.kind, packet.payload) for packet in sent]
-    return [message.text for message in messages if isinstance(message, Log)]
+def troubles(sent: list[Message]) -> list[str]:
+    """The troubles that the welcomes name."""
+    return [message.trouble for message in sent if isinstance(message, Welcome)]
 
 
 def test_nothing_starts_in_the_first_two_seconds(pins, start, tmp_path):
     put(tmp_path, PARTS)
-    assert start(1999, hello()) == ("Stopped", [])
+    assert start(1999, GREETING) == ("Stopped", [])
     assert pins.table.watchdog_ms == 0
-    how, sent = start(2100, hello())
+    how, sent = start(2100, GREETING)
     assert how == "Stopped"
-    assert [packet.kind for packet in sent[:3]] == [Kind.RESTARTED, Kind.WELCOME, Kind.SENSORS]
+    assert [type(message) for message in sent[:3]] == [BoardState, Welcome, BoardState]
     assert pins.table.watchdog_ms == 8000
     assert pins.table.fed > 50
 
 
-def test_leave_writes_the_marker_and_the_next_start_stays_in_the_interpreter_once(pins, start, tmp_path):
+def test_leave_writes_the_marker_and_the_next_start_stays_in_the_interpreter_once(pins, start, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.urandom", lambda count: b"\7" * count)
     put(tmp_path, PARTS)
-    leave = Packet(Kind.LEAVE, 5, 0, 0, encode_message(Leave())[1])
-    assert start(2500, hello(), leave)[0] == "Reset"
+    leave = HostState(BOOT_ID, 2, leaves=True)
+    assert start(2500, GREETING, leave)[0] == "Reset"
     assert (tmp_path / "stay").exists()
     assert start(2500) == ("interpreter", [])
     assert not (tmp_path / "stay").exists()
@@ -291,21 +307,21 @@ def test_whether_to_stay_is_asked_before_anything_else_is_loaded(monkeypatch):
 def test_without_a_usable_pin_map_the_board_speaks_over_usb_and_says_so(pins, console, start, tmp_path, content):
     if content is not None:
         (tmp_path / "pins.json").write_text(content, encoding="utf-8")
-    console.arriving += packet_frame(hello())
+    console.arriving += frame(GREETING)
     start(2200)
-    sent = [decode_message(packet.kind, packet.payload) for packet in PacketReader().feed(bytes(console.sent))]
+    sent = read(bytes(console.sent))
     (welcome,) = [message for message in sent if isinstance(message, Welcome)]
     assert (welcome.lights, welcome.buttons) == (0, 0)
-    assert any("pin" in getattr(message, "text", "") for message in sent)
+    assert "pin" in welcome.trouble
 
 
 def test_a_pin_that_the_chip_refuses_is_told_and_nothing_is_driven(pins, start, tmp_path):
     pins.table.refused = (28,)
     put(tmp_path, PARTS)
-    _, sent = start(2200, hello())
-    told = [decode_message(packet.kind, packet.payload) for packet in sent]
-    assert any("invalid pin" in getattr(message, "text", "") for message in told)
-    assert next(message for message in told if isinstance(message, Welcome)).switches == 0
+    _, sent = start(2200, GREETING)
+    welcome = next(message for message in sent if isinstance(message, Welcome))
+    assert "invalid pin" in welcome.trouble
+    assert welcome.switches == 0
 
 
 def test_a_fault_is_written_down_told_and_told_again_after_the_restart(pins, start, tmp_path, monkeypatch):
@@ -321,49 +337,46 @@ def test_a_fault_is_written_down_told_and_told_again_after_the_restart(pins, sta
         return whole(self)
 
     monkeypatch.setattr(parts.Contacts, "closed", breaks_later)
-    how, sent = start(3000, hello())
+    how, sent = start(3000, GREETING)
     assert how == "Reset"
-    assert logged(sent) == ["MemoryError('no room'); the firmware restarts"]
+    assert troubles(sent) == ["", "MemoryError('no room'); the firmware restarts"]
     assert "breaks_later" in (tmp_path / "fault.txt").read_text(encoding="utf-8")
 
-    _, sent = start(2200, hello())
-    assert logged(sent) == ["the firmware has restarted after MemoryError: no room"]
+    _, sent = start(2200, GREETING)
+    assert troubles(sent) == ["the firmware has restarted after MemoryError: no room"]
     assert (tmp_path / "last_fault.txt").exists()
-    assert start(2200, hello())[1][-1].kind != Kind.LOG
+    assert troubles(start(2200, GREETING)[1]) == [""]
 
 
 def test_a_fault_while_telling_of_a_fault_restarts_the_board_too(pins, start, tmp_path, monkeypatch):
     put(tmp_path, PARTS)
     parts = sys.modules[f"{BOARD}.parts"]
     monkeypatch.setattr(parts.Contacts, "closed", lambda self: 1 // 0)
-    assert start(3000, hello())[0] == "Reset"
+    assert start(3000, GREETING)[0] == "Reset"
     assert pins.table.resets == 1
 
 
 # main.py and everything behind it in MicroPython, with stand-ins for the modules of a microcontroller.
 
 
-def frame(message, sequence=0):
-    kind, payload = encode_message(message)
-    return packet_frame(Packet(kind, 4711, sequence, 0, payload)).hex()
-
-
 def test_the_firmware_starts_speaks_leaves_and_starts_again_after_a_fault(in_micropython):
-    talk = frame(Hello(1, 1)) + frame(LightFrame(bytes([255, 0, 0, 0, 255, 0, 0, 0, 255])))
+    colours = bytes([255, 0, 0, 0, 255, 0, 0, 0, 255])
+    greeting = frame(GREETING).hex()
+    talk = greeting + frame(HostState(BOOT_ID, 2, wanted=Wanted(colours=colours))).hex()
     starts = [
         {"ms": 1900, "arrives": talk},
         {"ms": 2200, "arrives": talk},
-        {"ms": 2500, "arrives": talk + frame(Leave(), 1)},
+        {"ms": 2500, "arrives": talk + frame(HostState(BOOT_ID, 3, leaves=True)).hex()},
         {"ms": 2200, "arrives": ""},
         {"ms": 2200, "arrives": "", "breaks": True},
-        {"ms": 2300, "arrives": frame(Hello(1, 1))},
+        {"ms": 2300, "arrives": greeting},
     ]
     waiting, running, left, interpreter, broken, again = in_micropython("whole", {"starts": starts})
 
     assert (waiting["ended"], waiting["sent"], waiting["watchdog_ms"]) == ("running", [], 0)
 
     assert running["ended"] == "running"
-    assert running["sent"][:3] == [Kind.RESTARTED, Kind.WELCOME, Kind.SENSORS]
+    assert running["sent"][:3] == [Kind.BOARD_STATE, Kind.WELCOME, Kind.BOARD_STATE]
     assert running["strip"] == "00ff00" + "ff0000" + "0000ff"
     assert running["watchdog_ms"] == 8000
 
@@ -379,7 +392,6 @@ def test_the_firmware_starts_speaks_leaves_and_starts_again_after_a_fault(in_mic
     assert "fault.txt" in broken["files"]
 
     assert again["ended"] == "running"
-    assert Kind.LOG in again["sent"]
     assert "restarted after OSError: the matrix is broken" in again["texts"]
     assert "fault.txt" not in again["files"]
     assert "last_fault.txt" in again["files"]

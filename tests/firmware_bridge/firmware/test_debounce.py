@@ -24,20 +24,17 @@ from benchmarks.debounce import (
 from benchmarks.debounce import main as measure
 from firmware_bridge.firmware.core.debounce import (
     CHATTERING_MS,
-    HELD,
     MIN_SCANS,
     PRESSED,
     RELEASED,
     ButtonDebouncer,
     SwitchDebouncer,
 )
-from firmware_bridge.firmware.core.sensors import MOST_CHANGES, SwitchBank, mark_ghosts
+from firmware_bridge.firmware.core.sensors import SwitchBank, mark_ghosts
 from firmware_bridge.firmware.core.ticks import TICKS_MASK, DeviceClock, elapsed_ms
-from firmware_bridge.protocol.codec import decode_message
-from firmware_bridge.protocol.packets import Kind
+from firmware_bridge.protocol.messages import BoardState, decode_packet, encode_packet
 
 SETTLE_MS = 20
-LONG_MS = 1000
 
 levels = st.lists(st.tuples(st.booleans(), st.integers(1, 40)), min_size=1, max_size=60)
 starts = st.sampled_from([0, 1000, TICKS_MASK - 60, TICKS_MASK])
@@ -49,7 +46,7 @@ def scan(debouncer, spans, start, settle_ms=SETTLE_MS):
     now = start
     for closed, length in spans:
         for _ in range(length):
-            what = debouncer.update(closed, now & TICKS_MASK, settle_ms, LONG_MS)
+            what = debouncer.update(closed, now & TICKS_MASK, settle_ms)
             if what:
                 told.append((now - start, what))
             now += 1
@@ -58,7 +55,7 @@ def scan(debouncer, spans, start, settle_ms=SETTLE_MS):
 
 @given(levels, starts)
 def test_presses_and_releases_take_turns_whatever_the_contact_does(spans, start):
-    told = [what for _, what in scan(ButtonDebouncer(), [(False, 3), *spans], start) if what != HELD]
+    told = [what for _, what in scan(ButtonDebouncer(), [(False, 3), *spans], start)]
     assert told == [PRESSED, RELEASED] * (len(told) // 2) + [PRESSED] * (len(told) % 2)
 
 
@@ -82,13 +79,11 @@ def test_a_press_with_chatter_is_told_once_and_never_missed(fingers, start):
         assert touch + SETTLE_MS - 1 <= at < let_go
 
 
-def test_a_long_press_is_told_once_and_counts_from_the_touch():
+def test_a_press_is_told_with_the_moments_of_touch_and_release():
     button = ButtonDebouncer()
     told = scan(button, [(False, 5), (True, 3000), (False, 100)], 0)
-    assert [what for _, what in told] == [PRESSED, HELD, RELEASED]
-    assert told[1][0] == 5 + LONG_MS
-    assert button.touched == 5
-    assert button.opened == 3005
+    assert [what for _, what in told] == [PRESSED, RELEASED]
+    assert (button.touched, button.opened) == (5, 3005)
 
 
 def test_a_longer_debounce_time_during_a_press_keeps_the_moment_of_its_release():
@@ -108,15 +103,15 @@ def test_a_button_that_is_down_at_the_start_is_no_press_until_it_was_released():
 def test_one_odd_reading_after_a_pause_decides_nothing():
     button = ButtonDebouncer()
     scan(button, [(False, 10)], 0)
-    assert button.update(True, 110, SETTLE_MS, LONG_MS) == 0
-    assert all(button.update(False, now, SETTLE_MS, LONG_MS) == 0 for now in range(111, 200))
+    assert button.update(True, 110, SETTLE_MS) == 0
+    assert all(button.update(False, now, SETTLE_MS) == 0 for now in range(111, 200))
 
 
 def test_a_pause_between_two_readings_that_agree_counts():
     button = ButtonDebouncer()
     scan(button, [(False, 10)], 0)
-    assert button.update(True, 11, SETTLE_MS, LONG_MS) == 0
-    assert button.update(True, 38, SETTLE_MS, LONG_MS) == PRESSED
+    assert button.update(True, 11, SETTLE_MS) == 0
+    assert button.update(True, 38, SETTLE_MS) == PRESSED
     assert button.touched == 11
 
 
@@ -295,19 +290,23 @@ def rest(bank, masks, now, ms=60):
     return now
 
 
-def report(bank, now):
-    """The bank's report as the host reads it."""
-    target = bytearray(1200)
-    length = bank.write_report(target, now & 0xFFFFFFFF, now)
-    return decode_message(Kind.SENSORS, bytes(target[:length]))
+def report(bank):
+    """What the bank tells, as the host reads it."""
+    packet = bytearray(encode_packet(BoardState(1, 2)))
+    packet[-2:] = bank.count.to_bytes(2, "little")
+    at = len(packet)
+    packet += bytes(2 * ((bank.count + 7) // 8))
+    assert bank.write_states(packet, at) == len(packet)
+    told = decode_packet(bytes(packet))
+    assert isinstance(told, BoardState)
+    return told
 
 
 @given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 4))), st.booleans(), st.integers(0, 7))
 def test_a_bank_at_rest_tells_what_is_sure_and_what_is_not(closed, diodes, singles):
     bank = SwitchBank(4, 5, diodes, 3)
-    now = rest(bank, [*reading(closed, 4, 5, diodes), singles], 1000)
-    told = report(bank, now)
-    assert told.changes == ()
+    rest(bank, [*reading(closed, 4, 5, diodes), singles], 1000)
+    told = report(bank)
     for row, column in itertools.product(range(4), range(5)):
         switch = row * 5 + column
         if not told.doubtful[switch]:
@@ -319,42 +318,16 @@ def test_a_bank_at_rest_tells_what_is_sure_and_what_is_not(closed, diodes, singl
     assert not any(told.doubtful[20:])
 
 
-@given(st.integers(0, 1 << 32), st.booleans())
-def test_snapshots_and_changes_tell_the_same_story(seed, diodes):
-    """Pieces come and go, contacts chatter: a host that only follows the changes knows what the snapshots say."""
-    rng = Random(seed)
-    bank = SwitchBank(3, 3, diodes, 2)
-    now = rest(bank, [0, 0, 0, 0], 0)
-    followed = list(report(bank, now).closed)
-    closed: set[tuple[int, int]] = set()
-    for _ in range(12):
-        closed ^= {(rng.randrange(3), rng.randrange(3))}
-        single = rng.randrange(4)
-        settled = [*reading(closed, 3, 3, diodes), single]
-        for _ in range(rng.randrange(12)):
-            now = rest(bank, [mask & rng.randrange(8) for mask in settled], now, 1)
-        now = rest(bank, settled, now, rng.choice([5, 30, 300]))
-        told = report(bank, now)
-        for change in told.changes:
-            assert followed[change.switch] != change.closed
-            assert 0 <= change.before_ms <= now
-            followed[change.switch] = change.closed
-        for switch, doubtful in enumerate(told.doubtful):
-            assert doubtful or followed[switch] == told.closed[switch]
-
-
-def test_a_switch_that_was_sure_and_turns_out_the_same_after_doubt_has_not_changed():
+def test_switches_that_were_sure_are_in_doubt_while_they_may_be_ghosts():
     bank = SwitchBank(2, 2, False, 0)
     now = rest(bank, list(reading({(0, 0), (0, 1)}, 2, 2)), 0)
-    assert report(bank, now).closed == (True, True, False, False)
+    assert report(bank).closed == (True, True, False, False)
     now = rest(bank, list(reading({(0, 0), (0, 1), (1, 0)}, 2, 2)), now)
-    told = report(bank, now)
+    told = report(bank)
     assert told.doubtful == (True,) * 4
-    assert told.changes == ()
     now = rest(bank, list(reading({(0, 0), (1, 0)}, 2, 2)), now)
-    told = report(bank, now)
+    told = report(bank)
     assert told.closed == (True, False, True, False)
-    assert [(change.switch, change.closed) for change in told.changes] == [(1, False), (2, True)]
 
 
 def test_no_corner_is_ever_called_closed_while_the_ghosts_settle():
@@ -363,30 +336,28 @@ def test_no_corner_is_ever_called_closed_while_the_ghosts_settle():
         rng = Random(seed)
         bank = SwitchBank(2, 2, False, 0)
         now = rest(bank, list(reading({(0, 0), (0, 1)}, 2, 2)), 0)
-        report(bank, now)
+        report(bank)
         for _ in range(rng.randrange(30)):
             touching = {(1, 0)} if rng.random() < 0.5 else set()
             now = rest(bank, list(reading({(0, 0), (0, 1)} | touching, 2, 2)), now, 1)
-            told = report(bank, now)
+            told = report(bank)
             assert not told.closed[3]
-            assert not any(change.closed for change in told.changes)
         for _ in range(100):
             now = rest(bank, list(reading({(0, 0), (0, 1), (1, 0)}, 2, 2)), now, 1)
-            told = report(bank, now)
+            told = report(bank)
             assert not told.closed[3]
-            assert not any(change.closed for change in told.changes)
 
 
 def test_a_corner_that_has_not_come_to_rest_leaves_the_others_in_doubt():
     """Rows are scanned one after the other, so a corner may be read as open in one scan and closed in the next."""
     bank = SwitchBank(2, 2, False, 0)
     now = rest(bank, [0b11, 0b10], 0)
-    assert report(bank, now).closed == (True, True, False, True)
+    assert report(bank).closed == (True, True, False, True)
     for scan in range(40):
         now = rest(bank, [0b11, 0b11 if scan % 2 else 0b10], now, 1)
-        assert report(bank, now).doubtful == ((True,) * 4 if scan else (False,) * 4)
+        assert report(bank).doubtful == ((True,) * 4 if scan else (False,) * 4)
     now = rest(bank, [0b11, 0b10], now)
-    assert report(bank, now).closed == (True, True, False, True)
+    assert report(bank).closed == (True, True, False, True)
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -397,30 +368,17 @@ def test_a_switch_that_chatters_for_long_is_in_doubt_until_it_rests(closed):
     while now <= moved + CHATTERING_MS + 100:
         bank.masks[:] = [before ^ (now - moved + 1) % 2 * 0b10, 1]
         bank.update(now, SETTLE_MS)
-        told = report(bank, now)
+        told = report(bank)
         is_long = now - moved >= CHATTERING_MS
         assert told.doubtful == (False, is_long, False)
         assert told.closed == (False, closed and not is_long, True)
-        assert told.changes == ()
         now += 1
     now = rest(bank, [before, 1], now)
-    assert report(bank, now).closed == (False, closed, True)
-    assert not any(report(bank, now).doubtful)
+    assert report(bank).closed == (False, closed, True)
+    assert not any(report(bank).doubtful)
 
 
-def test_more_changes_than_fit_are_counted_and_the_snapshot_is_right():
-    bank = SwitchBank(16, 4, True, 0)
-    now = rest(bank, [0] * 16, 0)
-    report(bank, now)
-    now = rest(bank, [15] * 16, now)
-    assert bank.changes_lost
-    told = report(bank, now)
-    assert len(told.changes) == MOST_CHANGES
-    assert all(told.closed)
-    assert not bank.changes_lost
-
-
-def test_the_largest_bank_fits_into_what_the_device_sends(make_bench):
+def test_the_largest_bank_is_told(make_bench):
     bench = make_bench(
         {"matrix": {"rows": list(range(16)), "columns": list(range(16, 32)), "diodes": True}, "switches": [32, 33, 34]}
     )
@@ -429,6 +387,4 @@ def test_the_largest_bank_fits_into_what_the_device_sends(make_bench):
     bench.run_until(100)
     bench.board.masks = [0xFFFF] * 16 + [7]
     bench.run_until(200)
-    target = bytearray(256)
-    assert bench.device.switches.write_report(target, 0, 200) <= len(target)
-    assert report(bench.device.switches, 200).closed[258]
+    assert report(bench.device.switches).closed[258]

@@ -189,7 +189,7 @@ def test_versions_are_compared_by_their_numbers() -> None:
 def test_a_board_that_drives_no_pin_of_its_pin_map_is_not_good(firmware: Firmware, pins: PinMap) -> None:
     """The firmware uses no pin at all if the board refuses one of them."""
     counts = (pins.light_count, pins.switch_count, len(pins.buttons))
-    good = Welcome(1, firmware.version, 5, 0, 1024, 8, *counts, 2, pins.crc32, 0, "Pico")
+    good = Welcome(firmware.version, 5, *counts, 2, pins.crc32, 0, "Pico")
     assert check_welcome(good, PICO, firmware, pins) is good
     assert running_finding(good).severity == "ok"
     refusing = replace(good, lights=0, switches=0, buttons=0, buzzer=0)
@@ -200,7 +200,7 @@ def test_a_board_that_drives_no_pin_of_its_pin_map_is_not_good(firmware: Firmwar
 
 
 def test_what_is_connected_is_counted_in_words() -> None:
-    one = Welcome(1, (1, 0, 0), 5, 0, 1024, 8, 1, 1, 1, 0, 0, 0, "Pico")
+    one = Welcome((1, 0, 0), 5, 1, 1, 1, 0, 0, 0, "Pico")
     assert equipment(one) == "1 light, 1 switch, 1 button"
     assert equipment(replace(one, lights=64, switches=0, buttons=3, buzzer=2)) == (
         "64 lights, 0 switches, 3 buttons, a buzzer"

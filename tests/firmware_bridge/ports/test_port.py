@@ -167,7 +167,9 @@ def test_only_a_uart_has_a_rate(name: str, bytes_per_s: float | None, tmp_path: 
     link = tmp_path / "by-id"
     link.symlink_to(tmp_path / name)
     for path in (f"/dev/{name}", str(link)):
-        assert line_of(path, 9600).arrival_s(96, 5.0) == (5.0 if bytes_per_s is None else 5.0 + 96 / bytes_per_s)
+        line = line_of(path, 9600)
+        line.write(96, 5.0)
+        assert line.free_s == (5.0 if bytes_per_s is None else 5.0 + 96 / bytes_per_s)
 
 
 def test_a_port_that_is_not_there_names_those_that_are() -> None:

@@ -1,6 +1,4 @@
-"""COBS and CRC-32 as plainly as their definitions say, however slow; and packets cut with ``struct`` alone."""
-
-import struct
+"""COBS and CRC-32 as plainly as their definitions say, however slow."""
 
 
 def crc32(data: bytes) -> int:
@@ -44,29 +42,3 @@ def cobs_decode(encoded: bytes) -> bytes | None:
         if length < 254 and at < len(encoded):
             data += b"\x00"
     return data
-
-
-def cut(data: bytes) -> tuple[list[tuple[int, int, int, int, bytes]], dict[str, int]]:
-    """The valid packets in bytes that begin and end with the line at rest, and what is wrong with the others."""
-    packets = []
-    wrong: dict[str, int] = {}
-    *closed, rest = data.split(b"\x00")
-    for piece in closed:
-        if not piece:
-            continue
-        body = cobs_decode(piece) if len(piece) <= 1040 else None
-        if len(piece) > 1040 or (body is not None and len(body) > 1035):
-            fault = "long"
-        elif body is None:
-            fault = "undecodable"
-        elif len(body) < 11:
-            fault = "short"
-        elif struct.unpack("<I", body[-4:])[0] != crc32(body[:-4]):
-            fault = "checksum"
-        else:
-            packets.append((*struct.unpack("<BHHH", body[:7]), body[7:-4]))
-            continue
-        wrong[fault] = wrong.get(fault, 0) + 1
-    if len(rest) > 1040:
-        wrong["long"] = wrong.get("long", 0) + 1
-    return packets, wrong

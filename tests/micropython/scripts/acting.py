@@ -20,12 +20,11 @@ def act(case):
         else:
             setattr(board, what, value)
         done += [[board.now, packet] for packet in bench.sent()]
-    reader = bench.device.link.reader
+    reader = bench.device.reader
     return {
         "sent": done,
         "shown": [to_hex(colours) for colours in board.shown],
         "tones": [list(tone) for tone in board.tones],
         "restarts": len(board.restarts),
         "counted": [reader.accepted, reader.undecodable, reader.too_short, reader.too_long, reader.wrong_checksum],
-        "resent": bench.device.link.window.resent,
     }

@@ -13,20 +13,7 @@ except ImportError:
     from firmware_bridge.firmware.core.device import Device
     from firmware_bridge.firmware.core.pin_map import read_pin_map
 
-NAMES = {
-    packets.HELLO: "HELLO",
-    packets.WELCOME: "WELCOME",
-    packets.REFUSED: "REFUSED",
-    packets.RESTARTED: "RESTARTED",
-    packets.ACKNOWLEDGED: "ACKNOWLEDGED",
-    packets.MISSING: "MISSING",
-    packets.PING: "PING",
-    packets.PONG: "PONG",
-    packets.LOG: "LOG",
-    packets.SENSORS: "SENSORS",
-    packets.BUTTON: "BUTTON",
-    packets.FAULT: "FAULT",
-}
+NAMES = {packets.BOARD_STATE: "BOARD_STATE", packets.WELCOME: "WELCOME"}
 
 
 class BenchBoard(Board):
@@ -126,51 +113,33 @@ class Bench:
 
 def read_packet(packet):
     """Give a packet of the device as a dictionary, its fields too."""
-    kind, session, sequence, acknowledged = packets.read_header(packet)
-    payload = packet[packets.HEADER_BYTES :]
-    read = {
-        "kind": NAMES.get(kind, kind),
-        "session": session,
-        "sequence": sequence,
-        "acknowledged": acknowledged,
-        "fields": {},
-    }
-    if kind in _FIELDS:
-        names, form, text = _FIELDS[kind]
-        values = struct.unpack(form, payload[: struct.calcsize(form)])
-        read["fields"] = dict(zip(names.split(), values))
-        if text:
-            read["fields"][text] = payload[struct.calcsize(form) :].decode()
-    elif kind == packets.SENSORS:
-        read["fields"] = _read_sensors(payload)
-    return read
-
-
-_WELCOME = "version major minor patch boot_id time_ms largest_payload window lights switches buttons buzzer"
-_FIELDS = {
-    packets.WELCOME: (_WELCOME + " pin_map_checksum reset_cause name_length", "<BBBBIIHBHHBBIBB", "board"),
-    packets.REFUSED: ("oldest newest", "<BB", "text"),
-    packets.RESTARTED: ("boot_id", "<I", ""),
-    packets.PONG: ("token time_ms", "<II", ""),
-    packets.LOG: ("level counter time_ms", "<BHI", "text"),
-    packets.BUTTON: ("event button what time_ms held_ms", "<HBBIH", ""),
-    packets.FAULT: ("code number", "<BH", "text"),
-}
-
-
-def _read_sensors(payload):
-    time_ms, count = struct.unpack("<IH", payload[:6])
-    size = (count + 7) // 8
-    masks = []
-    for start in (6, 6 + size):
-        bits = payload[start : start + size]
-        masks.append([bool(bits[switch >> 3] >> (switch & 7) & 1) for switch in range(count)])
-    at = 6 + 2 * size
-    changes = []
-    for start in range(at + 1, at + 1 + 5 * payload[at], 5):
-        switch, closed, before_ms = struct.unpack("<HBH", payload[start : start + 5])
-        changes.append([switch, bool(closed), before_ms])
-    return {"time_ms": time_ms, "closed": masks[0], "doubtful": masks[1], "changes": changes}
+    kind = NAMES[packet[0]]
+    fields = {"version": packet[1]}
+    if kind == "WELCOME":
+        form, names = "<IHHBBIBBBB", "boot_id lights switches buttons buzzer pin_map_checksum reset_cause"
+        values = struct.unpack(form, packet[2 : 2 + struct.calcsize(form)])
+        fields.update(zip(names.split(), values))
+        fields["firmware"] = list(values[-3:])
+        at = 2 + struct.calcsize(form)
+        for name in ("board", "trouble"):
+            fields[name] = packet[at + 1 : at + 1 + packet[at]].decode()
+            at += 1 + packet[at]
+    else:
+        names = "boot_id time_ms heard shown limited_ma flags buttons"
+        fields.update(zip(names.split(), struct.unpack("<IIHHHBB", packet[2:18])))
+        at = 18
+        fields["presses"], fields["taken"], fields["before_ms"] = [], [], []
+        for _ in range(fields.pop("buttons")):
+            for name, value in zip(("presses", "taken", "before_ms"), struct.unpack("<HHH", packet[at : at + 6])):
+                fields[name].append(value)
+            at += 6
+        (count,) = struct.unpack("<H", packet[at : at + 2])
+        at += 2
+        for name in ("closed", "doubtful"):
+            bits = packet[at : at + (count + 7) // 8]
+            fields[name] = [bool(bits[switch >> 3] >> (switch & 7) & 1) for switch in range(count)]
+            at += len(bits)
+    return {"kind": kind, "fields": fields}
 
 
 def from_hex(text):

@@ -33,12 +33,12 @@ def run(data):
         else:
             piece, number = rubbish(number)
         # A zero of its own, so that the piece before can't swallow a frame's beginning.
-        bench.device.link.receive(b"\0" + piece, bench.board.now)
+        bench.device.reader.feed(b"\0" + piece, bench.board.now)
         fed += len(piece) + 1
         bench.board.now += 1
         bench.device.step()
         bench.board.sent = bytearray()
-    reader = bench.device.link.reader
+    reader = bench.device.reader
     dropped = reader.undecodable + reader.too_short + reader.too_long + reader.wrong_checksum
     return [{"accepted": reader.accepted, "whole": whole, "dropped": dropped, "fed": fed}]
 

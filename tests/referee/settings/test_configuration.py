@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from common.toml_text import as_toml
 from engine import registry
 from engine.registry import load as load_game
-from firmware_bridge.protocol.link import SILENT_AFTER_S
+from firmware_bridge.connection.conversation import LOST_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
 from referee.judge.settings import JudgeSettings
@@ -297,7 +297,7 @@ def test_a_removed_setting_without_effect_is_accepted_and_a_long_debounce_too(fo
 def test_the_board_waits_longer_than_the_link_before_it_counts_as_left_alone(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r":2: board.silence_s is 2; expected 2.5 to 60$"):
         load_text(folder, "[board]\nsilence_s = 2\n")
-    assert load_text(folder, "[board]\nsilence_s = 2.5\n").settings.board.silence_s > SILENT_AFTER_S
+    assert load_text(folder, "[board]\nsilence_s = 2.5\n").settings.board.silence_s > LOST_AFTER_S
 
 
 def test_faults_of_settings_that_contradict_each_other_are_named_at_once(folder: Path) -> None:

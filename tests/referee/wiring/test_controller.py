@@ -16,19 +16,18 @@ from rich.console import Console
 
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonChanged,
-    EventsDropped,
-    FaultReported,
+    ButtonPressed,
+    LightsLimited,
     Linked,
-    LogLine,
     Lost,
+    PressesDropped,
     SensorsReported,
     SwitchChanged,
 )
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.messages import ButtonAction, Welcome
+from firmware_bridge.protocol.messages import Welcome
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal, Sound
@@ -41,7 +40,7 @@ from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan, sav
 from tests.guard import GUARD_S
 from vision.reading import PlaceChange
 
-WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
+WELCOME = Welcome(FIRMWARE_VERSION, 5, 4, 3, 3, 2, 77, 0, "Pico")
 PLAN = WiringPlan(
     drivers=("board",),
     light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4, pin_map_crc=77),
@@ -92,8 +91,8 @@ def board(connection: ScriptedConnection, said: list[str]) -> Controller:
     return controller(connection, PLAN, said.append)
 
 
-def press(button: int, action: ButtonAction = ButtonAction.PRESSED) -> ButtonChanged:
-    return ButtonChanged(button, action, 2.0, 0.0)
+def press(button: int) -> ButtonPressed:
+    return ButtonPressed(button, 2.0)
 
 
 def report(*closed: bool, doubtful: Sequence[bool] = (), changes: Sequence[SwitchChanged] = ()) -> SensorsReported:
@@ -137,7 +136,7 @@ def test_a_board_without_lights_still_sounds(connection: ScriptedConnection) -> 
 
 
 def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
-    connection.events = [press(2), press(2, ButtonAction.HELD), press(2, ButtonAction.RELEASED), press(0), press(3)]
+    connection.events = [press(2), press(0), press(3)]
     assert board.presses() == ["take back", "end turn"]
     assert board.presses() == []
     connection.events = [press(3)]
@@ -212,7 +211,7 @@ def test_a_pin_map_changed_since_mapping_is_reported_until_the_board_is_another(
     assert len(said) == 2
     assert "has changed since the lights were mapped" in said[0]
     assert "has changed since the sensors were mapped" in said[1]
-    connection.events = [replace(other, welcome=replace(other.welcome, boot_id=6, time_ms=99, reset_cause=1))]
+    connection.events = [replace(other, welcome=replace(other.welcome, boot_id=6, reset_cause=1))]
     board.presses()
     assert len(said) == 2
     connection.events = [ON_A_PORT, other]
@@ -240,16 +239,17 @@ def test_a_board_with_another_pin_map_than_configured_is_reported_for_each_such_
 def test_each_message_of_the_board_is_reported_once(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
-    connection.events = [FaultReported(1.0, 3, 0, "lights dimmed"), FaultReported(2.0, 3, 0, "lights dimmed")]
-    connection.events += [FaultReported(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
-    connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5), EventsDropped(3.0, 1, 5)]
+    troubled = replace(ON_A_PORT, welcome=replace(WELCOME, trouble="no memory"))
+    connection.events = [troubled, troubled]
+    connection.events += [LightsLimited(1.0, 850, is_dark=False)] * 2 + [LightsLimited(1.0, 366, is_dark=True)]
+    connection.events += [PressesDropped(2.0, 2), PressesDropped(3.0, 1)]
     board.presses()
     assert said == [
-        "The board says: lights dimmed.",
-        "The board says: fault 6.",
-        "The board says: no memory",
-        "2 presses of the board's buttons came too fast to count.",
-        "1 press of the board's buttons came too fast to count.",
+        "The board says: no memory.",
+        "The board's lights would draw 850 mA. The board dims them to stay within its limit.",
+        "The board's lights would draw 366 mA. They stay dark: the limit is too low.",
+        "2 presses of the board's buttons came too late or too fast to count.",
+        "1 press of the board's buttons came too late or too fast to count.",
     ]
 
 

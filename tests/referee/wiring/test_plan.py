@@ -14,7 +14,7 @@ import pytest
 
 from common.findings import Finding
 from firmware_bridge.connection.connection import ConnectionStatistics
-from firmware_bridge.protocol.link import Counts, LinkStatistics
+from firmware_bridge.protocol.link import LinkStatistics
 from firmware_bridge.protocol.packets import DroppedFrames
 from referee.errors import ConfigError
 from referee.sensing.health import HealthFile, SensorHealth, health_file
@@ -280,7 +280,7 @@ def test_a_working_board_has_only_ok_findings(table: Plugged) -> None:
         (LinkStatistics(packets=9, round_trip_s=0.002), "ok"),
         (LinkStatistics(packets=9, dropped=DroppedFrames(checksum=1)), "ok"),
         (LinkStatistics(packets=9, dropped=DroppedFrames(checksum=1, undecodable=1)), "note"),
-        (LinkStatistics(packets=9, counts=Counts(resent=1)), "note"),
+        (LinkStatistics(packets=9, again=1), "note"),
         (LinkStatistics(packets=9, round_trip_s=0.2), "note"),
     ],
 )

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_bridge.protocol.messages import Configure, Leave, Sound, Tone
+from firmware_bridge.protocol.link import HostLink, SerialLine
+from firmware_bridge.protocol.messages import BoardSettings, ResetCause, Tone
 from simulator.microcontroller.stepped import IDLE_LOOP_S, SteppedMicrocontroller
 from simulator.microcontroller.wire import FRAME_FAULTS, WireFaults
 from tests.effort import cases
 from tests.simulator.microcontroller.virtual_host import VirtualHost
 from tests.simulator.microcontroller.wires import faulty
 
-PRESSED, HELD, RELEASED = 1, 2, 3
-WATCHDOG_FAULT = 5
 # 2 ms there, 2 ms back: nothing happens at once, as on a real wire.
 LATENCY_S = 0.002
 SOME_OF_ALL = replace(WireFaults.every_kind(0.08), latency_s=LATENCY_S, garbage_bytes=300)
@@ -45,8 +44,7 @@ def test_lights_and_presses_arrive_over_a_bad_wire(pin_map: bytes, wire: str, se
         host.run(0.05)
     host.run(4.0)
     assert host.shown == newest
-    presses = [(number // 10 % 3, what) for number in range(0, 60, 10) for what in (PRESSED, RELEASED)]
-    assert host.presses == presses
+    assert host.presses == [number // 10 % 3 for number in range(0, 60, 10)]
     assert host.board.boots == 1
 
 
@@ -64,31 +62,42 @@ def test_the_same_seed_gives_the_same_bytes_at_the_same_times(pin_map: bytes) ->
     assert transcript(5) != transcript(6)
 
 
-@pytest.mark.parametrize("had_said_something", [True, False])
-def test_a_host_that_draws_the_session_of_one_before_it_is_linked_all_the_same(
-    pin_map: bytes, had_said_something: bool
-) -> None:
-    """It gets no answer, or the middle of the other session, and begins a new one."""
+def test_a_new_host_gets_each_press_that_the_one_before_had_not_taken(pin_map: bytes) -> None:
     before = linked(pin_map)
-    assert before.is_linked
-    if had_said_something:
-        before.show(1, 2, 3)
+    before.board.press(0, before.now_s, 0.08)
     before.run(0.5)
-    # no host is there to receive this; it is sent again for two seconds
+    assert before.presses == [0]
+    # no host is there to receive these
+    before.board.press(1, before.now_s, 0.08)
+    before.board.press(0, before.now_s + 0.5, 0.08)
     before.board.set_switch(3, True, before.now_s)
-    after = VirtualHost(before.board, before.now_s)
-    assert after.link.session == before.link.session
+    before.board.advance(before.now_s + 2.0)
+    after = VirtualHost(before.board, before.now_s + 2.0)
     newest = after.show(4, 5, 6)
-    after.run(6.0)
-    assert after.is_linked
-    assert after.sessions == 2
+    after.run(0.5)
+    assert after.presses == [1, 0]
     assert after.shown == newest
-    assert after.sensors.closed[3]
+    assert after.states[-1].closed[3]
+    third = VirtualHost(before.board, after.now_s)
+    third.run(0.5)
+    assert (third.is_linked, third.presses) == (True, [])
+
+
+def test_a_press_before_a_reset_that_no_host_heard_is_the_only_one_lost(pin_map: bytes) -> None:
+    host = linked(pin_map)
+    for wire in (host.board.to_device, host.board.to_host):
+        wire.be_silent(host.now_s + 1.0)
+    host.board.press(0, host.now_s, 0.08)
+    host.run(0.5)
+    host.board.reset(host.now_s)
+    host.board.press(1, host.now_s + 0.2, 0.08)
+    host.run(2.0)
+    assert host.presses == [1]
 
 
 def test_when_the_host_falls_silent_the_lights_wait(pin_map: bytes) -> None:
     host = linked(pin_map)
-    host.link.send(Configure(silence_ms=1000))
+    host.link.configure(BoardSettings(silence_ms=1000))
     verdict = host.show(1, 255, 1)
     host.run(1.0)
     assert host.shown == verdict
@@ -107,9 +116,8 @@ def test_when_the_host_falls_silent_the_lights_wait(pin_map: bytes) -> None:
 def test_a_host_that_pauses_longer_than_the_silence_gets_its_lights_back_and_each_press_once(
     pin_map: bytes, pressed_after_s: float
 ) -> None:
-    """With a press among what arrived meanwhile, the host does not notice that it paused."""
     host = linked(pin_map)
-    host.link.send(Configure(silence_ms=3000))
+    host.link.configure(BoardSettings(silence_ms=3000))
     verdict = host.show(1, 255, 1)
     host.run(1.0)
     paused_s = host.now_s
@@ -119,7 +127,7 @@ def test_a_host_that_pauses_longer_than_the_silence_gets_its_lights_back_and_eac
     host.now_s = paused_s + 4.0
     host.run(3.0)
     assert host.shown == verdict
-    assert host.presses == [(0, PRESSED), (0, RELEASED)]
+    assert host.presses == [0]
 
 
 @pytest.mark.parametrize("faults", [WireFaults(), SOME_OF_ALL], ids=["good wire", "bad wire"])
@@ -137,11 +145,11 @@ def test_lights_come_back_after_the_board_was_away(pin_map: bytes, faults: WireF
         host.run(1.0)
         assert host.shown == b""
         host.board.replug(host.now_s)
-    host.run(6.0)
+    host.run(0.5 if faults == WireFaults() else 6.0)
     assert host.is_linked
     assert host.shown == shown
     assert host.board.boots == 2
-    assert host.sessions >= 2
+    assert len(host.welcomes) == 2
 
 
 def test_outages_happen_on_schedule(pin_map: bytes) -> None:
@@ -163,20 +171,18 @@ def test_a_held_button_is_reported_once_despite_bounce(pin_map: bytes) -> None:
     for _ in range(10):
         host.board.press(2, host.now_s, held_s=1.5)
         host.run(2.0)
-    assert host.presses == [(2, PRESSED), (2, HELD), (2, RELEASED)] * 10
+    assert host.presses == [2] * 10
 
 
-def test_switches_are_reported_with_their_changes(pin_map: bytes) -> None:
+def test_switches_are_reported(pin_map: bytes) -> None:
     host = linked(pin_map)
     host.board.set_switch(5, True, host.now_s)
     host.board.set_switch(13, True, host.now_s)
     host.run(0.5)
-    assert [number for number, closed in enumerate(host.sensors.closed) if closed] == [5, 13]
+    assert [number for number, closed in enumerate(host.states[-1].closed) if closed] == [5, 13]
     host.board.set_switch(5, False, host.now_s)
     host.run(0.5)
-    assert [number for number, closed in enumerate(host.sensors.closed) if closed] == [13]
-    changes = [(change.switch, change.closed) for change in host.sensors.changes]
-    assert changes == [(5, False)]
+    assert [number for number, closed in enumerate(host.states[-1].closed) if closed] == [13]
 
 
 def test_without_diodes_a_possible_ghost_is_doubtful(pin_map: bytes) -> None:
@@ -184,13 +190,13 @@ def test_without_diodes_a_possible_ghost_is_doubtful(pin_map: bytes) -> None:
     for switch in (0, 1, 4):
         host.board.set_switch(switch, True, host.now_s)
     host.run(0.5)
-    assert {0, 1, 4, 5} == {number for number, doubtful in enumerate(host.sensors.doubtful) if doubtful}
+    assert {0, 1, 4, 5} == {number for number, doubtful in enumerate(host.states[-1].doubtful) if doubtful}
     with_diodes = linked(pin_map.replace(b'"diodes": false', b'"diodes": true'))
     for switch in (0, 1, 4):
         with_diodes.board.set_switch(switch, True, with_diodes.now_s)
     with_diodes.run(0.5)
-    assert not any(with_diodes.sensors.doubtful)
-    assert [number for number, closed in enumerate(with_diodes.sensors.closed) if closed] == [0, 1, 4]
+    assert not any(with_diodes.states[-1].doubtful)
+    assert [number for number, closed in enumerate(with_diodes.states[-1].closed) if closed] == [0, 1, 4]
 
 
 def test_a_firmware_that_hangs_is_reset_by_the_watchdog_and_says_so(pin_map: bytes) -> None:
@@ -203,15 +209,17 @@ def test_a_firmware_that_hangs_is_reset_by_the_watchdog_and_says_so(pin_map: byt
     host.run(5.0)
     assert host.board.boots == 2
     assert host.shown == shown
-    assert WATCHDOG_FAULT in host.fault_codes
+    assert host.welcomes[-1].reset_cause == ResetCause.WATCHDOG
 
 
 def test_the_host_can_send_it_into_the_bare_interpreter(pin_map: bytes) -> None:
     host = linked(pin_map)
     host.show(5, 5, 5)
     host.run(0.5)
-    host.link.send(Leave())
+    host.link.leave()
     host.run(1.0)
+    host.link = HostLink()
+    host.link.open(SerialLine())
     assert (host.board.is_in_interpreter, host.shown) == (True, b"")
     assert any(b">>> " in data for _, way, data in host.transcript if way == "came")
     host.board.reset(host.now_s)
@@ -222,7 +230,7 @@ def test_the_host_can_send_it_into_the_bare_interpreter(pin_map: bytes) -> None:
 
 def test_tones_sound_for_their_time(pin_map: bytes) -> None:
     host = linked(pin_map)
-    host.link.send(Sound((Tone(880, 100), Tone(0, 50), Tone(440, 200))))
+    host.link.play((Tone(880, 100), Tone(0, 50), Tone(440, 200)))
     host.run(1.0)
     sounded = [tone for tone in host.board.board.tones if tone.time_s > 0.05]
     assert [tone.frequency_hz for tone in sounded] == [880, 0, 440, 0]
@@ -280,11 +288,11 @@ def test_after_any_faults_the_newest_lights_are_shown(actions: list[tuple[str, f
             for wire in (host.board.to_device, host.board.to_host):
                 wire.be_silent(host.now_s + wait_s)
         host.run(wait_s)
-    # On so bad a wire a session may end at any time, so not at a certain moment, but soon.
+    # On so bad a wire a state may be lost at any time, so not at a certain moment, but soon.
     for _ in range(60):
         host.run(1.0)
         if host.is_linked and host.link.is_settled and host.shown == newest:
             break
     else:
-        raise AssertionError(f"the lights show {host.shown!r}, not {newest!r}; the link is {host.link.state}")
-    assert host.presses.count((0, PRESSED)) <= pressed
+        raise AssertionError(f"the lights show {host.shown!r}, not {newest!r}; the link has {host.link.statistics}")
+    assert host.presses.count(0) <= pressed

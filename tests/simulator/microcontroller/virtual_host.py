@@ -1,36 +1,30 @@
-from firmware_bridge.protocol.link import HostLink, LinkState
-from firmware_bridge.protocol.messages import ButtonReport, FaultReport, LightFrame, Message, SensorReport
+from firmware_bridge.protocol.link import HostLink, News, Pressed, SerialLine
+from firmware_bridge.protocol.messages import BoardState, Welcome
 from simulator.microcontroller.stepped import SteppedMicrocontroller
 
 MOST_ROUNDS = 1_000_000
 
 
 class VirtualHost:
-    """The host's end of the link to a stepped microcontroller, in virtual time; a lost link is started again."""
+    """The host's end of the link to a stepped microcontroller, in virtual time."""
 
     def __init__(self, board: SteppedMicrocontroller, now_s: float = 0.0) -> None:
         self.board = board
         self.link = HostLink()
         self.now_s = now_s
-        self.messages: list[Message] = []
+        self.news: list[News] = []
         self.transcript: list[tuple[float, str, bytes]] = []
-        self.sessions = 0
-        self.begin()
-
-    def begin(self) -> None:
-        self.sessions += 1
-        self.link.begin(self.now_s, 1000 + self.sessions)
+        self.link.open(SerialLine())
 
     def show(self, *colours: int) -> bytes:
-        self.link.send(LightFrame(bytes(colours)))
+        self.link.show(bytes(colours))
         return bytes(colours)
 
     def run(self, seconds: float) -> None:
         """Advance the virtual time."""
         until_s = self.now_s + seconds
         for _ in range(MOST_ROUNDS):
-            link_due_s = self.link.next_due_s(self.now_s)
-            due_s = min(self.board.next_due_s, until_s if link_due_s is None else link_due_s)
+            due_s = min(self.board.next_due_s, self.link.next_due_s(self.now_s))
             if due_s > until_s:
                 break
             self.now_s = max(self.now_s, due_s)
@@ -46,31 +40,28 @@ class VirtualHost:
         self.board.advance(self.now_s)
         for piece in self.board.take_to_host(self.now_s):
             self.transcript.append((self.now_s, "came", piece))
-            self.messages += self.link.receive(piece, self.now_s)
+            self.news += self.link.receive(piece, self.now_s)
         data = self.link.outgoing(self.now_s)
         if data:
             self.transcript.append((self.now_s, "went", data))
             self.board.from_host(data, self.now_s)
-        if self.link.state is LinkState.LOST:
-            self.begin()
 
     @property
     def is_linked(self) -> bool:
-        return self.link.state is LinkState.LINKED
+        return self.link.welcome is not None and self.now_s < self.link.heard_s + 2.0
 
     @property
-    def presses(self) -> list[tuple[int, int]]:
-        """Buttons and their events (1 pressed, 2 held, 3 released), in order."""
-        return [(one.button, one.what) for one in self.messages if isinstance(one, ButtonReport)]
+    def presses(self) -> list[int]:
+        """The buttons pressed, in order."""
+        return [one.button for one in self.news if isinstance(one, Pressed)]
 
     @property
-    def sensors(self) -> SensorReport:
-        """The last report of the switches."""
-        return [one for one in self.messages if isinstance(one, SensorReport)][-1]
+    def states(self) -> list[BoardState]:
+        return [one for one in self.news if isinstance(one, BoardState)]
 
     @property
-    def fault_codes(self) -> list[int]:
-        return [one.code for one in self.messages if isinstance(one, FaultReport)]
+    def welcomes(self) -> list[Welcome]:
+        return [one for one in self.news if isinstance(one, Welcome)]
 
     @property
     def shown(self) -> bytes:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.events import BoardEvent, ButtonChanged, Linked
+from firmware_bridge.connection.events import BoardEvent, ButtonPressed, Linked
 from firmware_bridge.install.check import check
 from firmware_bridge.install.manifest import Firmware
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import ButtonAction, FaultReport, Leave
 from tests.system.rp2040.conftest import around
 from tests.system.rp2040.edges import MS
 from tests.system.rp2040.strip import frames
@@ -52,23 +51,22 @@ def test_the_connection_links_shows_lights_and_receives_a_press(plugged: Plugged
         connection.show_lights(bytes((0, 255, 0)) * 5)
         assert connection.wait_for(lambda: heard(Linked), GUARD_S)
         plugged.ask(lambda pico: pico.press(18))
-        assert connection.wait_for(lambda: heard(ButtonChanged), GUARD_S)
-        (press,) = (event for event in events if isinstance(event, ButtonChanged))
-        assert (press.button, press.action) == (0, ButtonAction.PRESSED)
+        assert connection.wait_for(lambda: heard(ButtonPressed), GUARD_S)
+        (press,) = (event for event in events if isinstance(event, ButtonPressed))
+        assert press.button == 0
     assert plugged.ask(lambda pico: pico.run_until(lambda: pico.now_ns - edges[-1].at_ns > MS, 50))
     shown = frames(plugged.ask(lambda _: list(edges)))
     assert bytes((255, 0, 0)) * 5 + bytes(3 * 295) in shown
 
 
 def test_the_firmware_leaves_for_its_prompt_and_the_watchdog_restarts_it(pico: EmulatedPico) -> None:
-    talk = PageDialogue(pico, 6)
-    talk.link.send(Leave())
+    talk = PageDialogue(pico)
+    talk.link.leave()
     assert talk.pico.run_until(lambda: talk.run_until(lambda: pico.starts == 2, 2000), 5000)
     pico.run_for(300)
     pico.write(b"\r\x03\r\x01" + AT_THE_PROMPT + b"\x04")
     assert pico.run_until(lambda: pico.starts == 3, 5000)
     assert f"OK{SOFTWARE}\r\n".encode() in pico.read()
-    talk = PageDialogue(pico, 7)
+    talk = PageDialogue(pico)
     assert talk.link.welcome is not None
     assert talk.link.welcome.reset_cause == WATCHDOG
-    assert "watchdog" in talk.next(FaultReport).text

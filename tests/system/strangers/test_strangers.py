@@ -19,7 +19,6 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Refused
 from tests.guard import GUARD_S
 from tests.present import present
 
@@ -133,11 +132,9 @@ def test_each_foreign_device_is_named(make_terminal: Any) -> None:
 def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal: Any) -> None:
     """Versions that don't fit, and a port list of several of which one answers; all at once again."""
     older = make_board()
-    older.refuses = Refused(0, 0, "speaks 0")
+    older.version = 1
     newer = make_board()
-    newer.refuses = Refused(2, 3, "speaks 2 and 3")
-    faulty = make_board()
-    faulty.refuses = Refused(1, 1, "no")
+    newer.version = 3
     printer = make_terminal(Speaker(b"echo:busy: processing\n"))
     board = make_board()
     pair = [record(printer.name, "one"), record(board.name, "two")]
@@ -151,22 +148,18 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
 
         to_older = connect(WantedBoard(older.name), [])
         to_newer = connect(WantedBoard(newer.name), [])
-        to_faulty = connect(WantedBoard(faulty.name), [])
         to_pair = connect(WantedBoard(), pair)
         to_none = connect(WantedBoard(), hopeless)
-        for connection in (to_older, to_newer, to_faulty, to_none):
+        for connection in (to_older, to_newer, to_none):
             assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)  # noqa: B023
             assert connection.outage is not None
         assert isinstance(present(to_older.outage).error, VersionError)
         assert str(to_older.outage) == (
-            f"the board on {older.name} speaks version 0 of the protocol, and this program version 1; its firmware is "
+            f"the board on {older.name} speaks version 1 of the protocol, and this program version 2; its firmware is "
             "older than this program: `./run hardware firmware install` updates it"
         )
         assert isinstance(present(to_newer.outage).error, VersionError)
-        assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
-        assert str(to_faulty.outage).endswith(
-            "it still refuses, so its firmware is damaged: `./run hardware firmware install` reinstalls it"
-        )
+        assert re.search(r"version 3 of .* newer than this program: update the referee, or", str(to_newer.outage))
         assert isinstance(present(to_none.outage).error, PortMissingError)
         assert re.search(
             r"none of the 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.outage)
