@@ -23,6 +23,7 @@ from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
 from engine.records import write
+from engine.showing import MOST_DRAWN_FROM
 from engine.support.chance import format_roll
 from engine.support.players import (
     DRAW,
@@ -486,6 +487,13 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
     searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
     fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
     found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
+    # Of a game that lists its turns slowly, the others are unknown.
+    if game.lists_turns_slowly and len(turns) == MOST_DRAWN_FROM:
+        if not found:
+            return found, Phrase("None of the {number} nearest legal turns has {text!r} in it.", len(turns), part)
+        return found, Phrase(
+            "{some} of the {number} nearest legal turns. Type a number to play one.", len(found), len(turns)
+        )
     if len(found) == len(turns):
         return found, Phrase("{number} legal turns. Type a number to play one.", len(turns))
     if not found and len(turns) > _MOST_SEARCHED:

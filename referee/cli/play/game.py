@@ -22,6 +22,7 @@ from engine.api import Clock, Game, Hint
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import PlayedTurn
 from engine.registry import load
+from engine.showing import turns_to_draw_from
 from engine.support.chance import drawn
 from engine.support.lazy import FromIterator
 from engine.support.players import DRAW, describe_announcement, who_plays
@@ -117,8 +118,8 @@ def hint_program(strength: Strength, seconds: float, clock: Clock) -> Program:
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
-    """Return one player's legal turns. If several players may play, they are found by binary search."""
-    turns = game.rules.legal_turns(state)
+    """Return one player's legal turns, the nearest of a long list; several players' are found by binary search."""
+    turns = turns_to_draw_from(game, state)
     playing = game.rules.players_to_move(state)
     if len(playing) < 2:
         return turns
