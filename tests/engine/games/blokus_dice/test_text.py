@@ -336,7 +336,8 @@ def test_sheets_with_more_shapes_than_turns_can_bring_are_played_on(text):
         if GAME.rules.outcome(state) is not None:
             break
         if GAME.awaits_roll(state):
-            state = GAME.dice.rolled(state, GAME.dice.possible_rolls(state)[-1].roll)
+            dice = present(GAME.dice)
+            state = dice.rolled(state, dice.possible_rolls(state)[-1].roll)
         else:
             turns = GAME.rules.legal_turns(state)
             state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
