@@ -36,6 +36,7 @@ from engine.errors import EngineError
 from engine.perft import perft, start_of_count
 from engine.registry import games, load
 from engine.search.budget import CountingClock
+from engine.showing import turns_to_draw_from
 from engine.values import Roll
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
@@ -111,7 +112,7 @@ def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
             if game.dice is not None and game.dice.awaits_roll(state):
                 state = game.dice.rolled(state, _drawn_roll(game.name, game.dice, state, rng))
                 continue
-            turns = game.rules.legal_turns(state)
+            turns = turns_to_draw_from(game, state)
             if not turns:
                 break
             if rng.random() < 0.3:

@@ -35,6 +35,7 @@ from rich.table import Table
 from benchmarks.parts.command_line import counting_bar
 from engine.registry import games as registered
 from engine.registry import load
+from engine.showing import turns_to_draw_from
 from engine.values import EMPTY, Place
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext, apply_turn
@@ -196,7 +197,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         belief = override_belief(context, belief, (known,))
     clock_s += 10.0
     for _ in range(turns):
-        legal = game.rules.legal_turns(world)
+        legal = turns_to_draw_from(game, world)
         if not legal:
             break
         turn = legal[rng.randrange(len(legal))]

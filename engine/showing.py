@@ -7,10 +7,13 @@ By default a game's legal turns are tried one by one. A game with many turns has
 help of `TableConstraint`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.api import Game, PossibleLooks, StateT, TurnT
 from engine.values import Appearance, LookName, Place, Unfinished
+
+MOST_DRAWN_FROM = 2000
+"""Turns. In random games of Blockade, as many of them make a tower, or move both colours, as of all turns."""
 
 
 def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[TurnT]:
@@ -37,6 +40,12 @@ def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: Possible
     yield from seen.nearest_first(ends)
 
 
+def turns_to_draw_from(game: Game[StateT, TurnT], state: StateT) -> Sequence[TurnT]:
+    """Return the legal turns, or the first ``MOST_DRAWN_FROM`` if listing all of them takes seconds."""
+    turns = game.rules.legal_turns(state)
+    return turns[:MOST_DRAWN_FROM] if game.lists_turns_slowly else turns
+
+
 def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[Unfinished]:
     """Yield the positions within a turn that the table could show and no whole turn explains."""
     before = game.table.appearance(state)
@@ -59,7 +68,8 @@ def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
     players = tuple(turn.player for turn in turns)
     if sorted(players) != sorted(game.rules.players_to_move(state)):
         return ()
-    return turns if game.has_sheets or len(game.rules.legal_turns(state)) == len(turns) else ()
+    # With many turns, all of them would take seconds to list.
+    return turns if game.has_sheets or len(game.rules.legal_turns(state)[: len(turns) + 1]) == len(turns) else ()
 
 
 class TableConstraint:

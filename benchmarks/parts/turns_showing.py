@@ -1,6 +1,5 @@
 """Times the search for turns that fit a picture, and the judge's verdict, in the worst known positions."""
 
-import gc
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.parts.command_line import figures
+from benchmarks.parts.command_line import figures, processes
 from engine.api import Game, PossibleLooks
 from engine.registry import games, load
 from engine.showing import turns_showing
@@ -75,16 +74,14 @@ def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Fi
 
 def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Random) -> Finding:
     state = game.notation.parse_state(text)
-    turns = game.rules.legal_turns(state)
-    count = len(turns)
-    # the list of all turns stays in memory; a referee never makes it, so the garbage collector must not scan it here
-    gc.collect()
-    gc.freeze()
+    # a referee never lists all turns, so here it happens where it fills no cache
+    with processes(1) as pool:
+        count, turns = pool.submit(_drawn_turns, game.name, text, sightings, rng.random()).result()
     exactly: list[float] = []
     hidden: list[float] = []
     verdicts: list[float] = []
-    for _ in range(sightings):
-        after = game.rules.apply(state, turns[rng.randrange(count)])
+    for turn in turns:
+        after = game.rules.apply(state, game.notation.parse_turn(state, turn))
         could_be: PossibleLooks = {place: (look,) for place, look in game.table.appearance(after).items()}
         exactly.append(_taken_s(game, state, could_be))
         hand = set(rng.sample(list(could_be), 6))
@@ -92,6 +89,13 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
         verdicts += [verdict_s(game, state, reading) for reading in _readings(game, state, after, rng)]
     first_s = timed(lambda: next(turns_showing(game, state, {})))[1]
     return Finding(game.name, why, count, max(exactly), max(hidden), first_s, max(verdicts))
+
+
+def _drawn_turns(name: str, text: str, count: int, seed: float) -> tuple[int, list[str]]:
+    """How many turns are legal in a position, and some of them at random, as text."""
+    game, rng = load(name), Random(seed)
+    turns = game.rules.legal_turns(game.notation.parse_state(text))
+    return len(turns), [game.notation.format_turn(turns[rng.randrange(len(turns))]) for _ in range(count)]
 
 
 def _taken_s(game: Game[Any, Any], state: Any, could_be: PossibleLooks) -> float:

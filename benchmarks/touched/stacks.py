@@ -40,6 +40,7 @@ from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
+from engine.showing import turns_to_draw_from
 from engine.values import Roll
 from referee.judge.belief import Belief, override_belief
 from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
@@ -92,7 +93,7 @@ def played(game: Any, seed: int, turns: int, size: tuple[int, int], tilt_deg: fl
         while sum(pips) > _MOST_PIPS:
             pips = [rng.randint(1, 6), rng.randint(1, 6)]
         rolled = game.dice.rolled(state, Roll(tuple(map(str, pips))))
-        every = game.rules.legal_turns(rolled)
+        every = turns_to_draw_from(game, rolled)
         drawn = (every[rng.randrange(len(every))] for _ in range(_TRIES))
         turn = next((one for one in drawn if handler.shows(standing, one)), None)
         if turn is None:
@@ -158,7 +159,7 @@ def doubts(
     pooled = pool(readings, game.places, game.looks, context.settings.probability_floor)
     seen, (state,) = compare_with_earlier_pictures(game, pooled, belief.observations.pieces), belief.states
     yield "turn that was played", math.fsum(stack_doubts(game, state, (turn,), seen).values())
-    others = [one for one in game.rules.legal_turns(state) if sorted(one.places) != sorted(turn.places)]
+    others = [one for one in turns_to_draw_from(game, state) if sorted(one.places) != sorted(turn.places)]
     drawn = rng.sample(others, min(_MOST_COMPARED, len(others)))
     for other in islice((one for one in drawn if _tops_apart(game, state, one, seen) == 1), _MOST_ALIKE):
         yield "other turn, one top apart", math.fsum(stack_doubts(game, state, (other,), seen).values())

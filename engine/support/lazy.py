@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, count, islice, takewhile
 from typing import Generic, TypeVar, overload
 
 KeyT = TypeVar("KeyT")
@@ -50,6 +50,9 @@ class LazySequence(Sequence[ItemT_co]):
             raise IndexError(f"there is no item {index}; there are {size}")
         return self._item(index % size)
 
+    def __bool__(self) -> bool:
+        return self._size_up_to(1) > 0
+
     def __iter__(self) -> Iterator[ItemT_co]:
         return map(self._item, range(len(self)))
 
@@ -68,7 +71,7 @@ def _items_reached(index: int | slice) -> int | None:
 class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
     """``make`` applied to an iterator's values, which are drawn on demand and kept.
 
-    The length and the last items draw all values; an item or slice at the front draws only as far as it reaches.
+    The length and the last items draw all values; whatever is asked at the front draws only as far as it reaches.
 
     >>> squares = FromIterator(iter(range(1_000_000)), lambda number: number * number)
     >>> squares[2:4]
@@ -89,6 +92,9 @@ class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
 
     def _item(self, index: int) -> ItemT_co:
         return self._make(self._kept[index])
+
+    def __iter__(self) -> Iterator[ItemT_co]:
+        return map(self._item, takewhile(lambda index: self._size_up_to(index + 1) > index, count()))
 
 
 class Concatenated(LazySequence[ItemT_co]):

@@ -120,11 +120,10 @@ def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCov
         # The highest rolls come last and nearly always allow a turn. After a tie, another roll is chosen.
         rolled = [game.dice.rolled(start, one.roll) for one in reversed(game.dice.possible_rolls(start))]
         start = next((one for one in rolled if not game.awaits_roll(one)), rolled[min(attempt, len(rolled) - 1)])
-    turns = game.rules.legal_turns(start)
     before = game.table.appearance(start)
     results: dict[tuple[tuple[Place, str], ...], frozenset[Place]] = {}
-    for number in range(min(len(turns), _MOST_TURNS)):
-        after = game.table.appearance(game.rules.apply(start, turns[number]))
+    for turn in game.rules.legal_turns(start)[:_MOST_TURNS]:
+        after = game.table.appearance(game.rules.apply(start, turn))
         results[tuple(after.items())] = frozenset(place for place, look in after.items() if look != EMPTY)
     same = frozenset(place for place, look in before.items() if look != EMPTY)
     counted = Counter(results.values())

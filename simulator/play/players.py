@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.api import Game, PossibleLooks
-from engine.showing import silent_turns, turns_showing
+from engine.showing import silent_turns, turns_showing, turns_to_draw_from
 from engine.values import EMPTY, Appearance, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack, pick
 from simulator.play.blockade import StackHandler
@@ -169,7 +169,7 @@ class Players:
     def turn(self) -> Action:
         """Return a legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
         intended = self._intended_turn()
-        chosen = intended or self._choose(self._game.rules.legal_turns(self.state))
+        chosen = intended or self._choose(turns_to_draw_from(self._game, self.state))
         silent = silent_turns(self._game, self.state) if intended is None else ()
         if silent and (not self._handler.shows(self.standing, chosen) or self.draw_event(_DONE_WITHOUT_SHARE)):
             return self._pass_silently(silent)
@@ -244,8 +244,7 @@ class Players:
 
     def try_out(self) -> Action:
         """Play a turn, reconsider and put everything back before the turn is ended."""
-        turns = self._game.rules.legal_turns(self.state)
-        chosen = Players._choose(self, turns)
+        chosen = Players._choose(self, turns_to_draw_from(self._game, self.state))
         carries = self._handler.carries_of(self.standing, chosen)
         back = self._handler.put_back(self.standing, self.standing.after_all(carries))
         return Action(ActionKind.TRIED_OUT, chosen.player, carries + back)

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from engine.errors import EngineError, UnreadableError
 from engine.records import make, read, replay, write
 from engine.registry import games, load
+from engine.search.budget import CountingClock
+from engine.showing import silent_turns, turns_to_draw_from
 from engine.support.chance import format_roll
 from engine.support.players import format_announcement, parse_announcement
+from engine.values import Strength
 from tests.engine.whole_games import Played, any_turn, is_light, play, possible_rolls, roll_of, scores_of
 
 NAMES = games()
@@ -163,9 +166,17 @@ def check_position(game, state, *, is_thorough):
     if is_thorough and game.awaits_roll(state):
         game.dice.rolled(state, possible_rolls(game, state)[-1].roll)
     elif is_thorough and state.to_move is not None and is_light(game, roll_of(game, state)):
-        turns = game.rules.legal_turns(state)
+        turns = turns_to_draw_from(game, state)
         for number in {0, len(turns) // 2, len(turns) - 1}:
             assert hash(game.rules.apply(state, turns[number])) is not None
+        shown = game.table.appearance(state)
+        seen = {**shown, game.places[0]: game.looks[-1]}
+        assert all(breach.sentence for breach in game.table.explain(state, seen))
+        assert all(turn in turns for turn in silent_turns(game, state))
+        hint = game.advice.hint(
+            state, 0.05, random.Random(1), clock=CountingClock(1e-3), strength=Strength.GENTLE, earlier=()
+        )
+        assert hash(game.rules.apply(state, hint.turn)) is not None
     for said in game.rules.announcements(state) if is_thorough else ():
         assert hash(game.rules.announce(state, said)) is not None
 

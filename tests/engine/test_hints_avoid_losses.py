@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from engine.games.diaballik.results import claimed_results, results_of
 from engine.games.diaballik.state import GOAL
-from engine.games.diaballik.turns import BALL_SHIFT, begin_turn, claimed_results, packed_results
+from engine.games.diaballik.turns import BALL_SHIFT, begin_turn
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Strength
@@ -47,7 +48,7 @@ def wins_next(game, state):
     """Whether the player to move has a turn that wins."""
     if game is DIABALLIK:
         reply = begin_turn(state, state.to_move)
-        results = packed_results(reply)
+        results = results_of(reply)
         goal = GOAL[reply.player]
         return any(goal >> (each >> BALL_SHIFT) & 1 for each in results) or bool(claimed_results(reply, results))
     outcomes = (game.rules.outcome(game.rules.apply(state, turn)) for turn in game.rules.legal_turns(state))

@@ -11,6 +11,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.records import read, write
 from engine.registry import games, load
+from engine.showing import turns_to_draw_from
 from engine.support.chance import drawn
 from referee.commands.entries import apply_entry
 from referee.commands.typed_lines import edited_lines, parse_line
@@ -32,7 +33,7 @@ def played(name: str) -> tuple[tuple[Any, Any], ...]:
             state = game.dice.rolled(state, roll)
             steps.append((roll, state))
         else:
-            turn = rng.choice(game.rules.legal_turns(state))
+            turn = rng.choice(turns_to_draw_from(game, state))
             state = game.rules.apply(state, turn)
             steps.append((turn, state))
     return tuple(steps)

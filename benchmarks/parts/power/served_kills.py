@@ -25,6 +25,7 @@ from benchmarks.parts.power.ledger import Ledger
 from benchmarks.parts.power.mounted import PlainDisk
 from benchmarks.parts.power.served import CLOSE, GAMES, READY, Ended, Remark, TableAddress, serve_table
 from engine.api import Game
+from engine.showing import turns_to_draw_from
 from referee.errors import JournalError, RefereeError
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
@@ -255,7 +256,7 @@ class Evening:
             return None
         name = f"order {len(self._ledger.given) + 1}"
         state = self._states[-1]
-        turns = () if self._game.rules.outcome(state) else self._game.rules.legal_turns(state)
+        turns = () if self._game.rules.outcome(state) else turns_to_draw_from(self._game, state)
         if not turns or (len(self._states) > 1 and self._rng.random() < _TAKE_BACKS):
             return Order(name, "") if len(self._states) > 1 else None
         return Order(name, self._game.notation.format_turn(self._rng.choice(turns)))

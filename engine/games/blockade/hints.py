@@ -30,7 +30,7 @@ from engine.games.blockade.evaluation import (
     progress_after,
     progress_of,
 )
-from engine.games.blockade.explanation import play
+from engine.games.blockade.playing import play
 from engine.games.blockade.reach import Layout, Reach, Reached, Terrain, explore, terrain_of
 from engine.games.blockade.state import (
     COLOURS,

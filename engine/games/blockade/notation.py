@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from common.phrases import Phrase, either, in_turn, joined, listed
 from engine.errors import UnreadableError
-from engine.games.blockade.explanation import merge_moves, play
+from engine.games.blockade.playing import merge_moves, play
 from engine.games.blockade.state import (
     BY_ROLL,
     COLOURS,

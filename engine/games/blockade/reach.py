@@ -410,18 +410,15 @@ class Move(NamedTuple):
 
 Node = tuple[Layout, tuple[_Waiting, ...]]
 CameFrom = dict[Node, tuple[Node, int, int] | None]
-Edge = tuple[Layout, Layout, int]
-"""A move from one layout to another, and its steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """One end position of a colour: its points, whether it wins, the number of new caps, and its clear squares."""
+    """One end position of a colour: its points, whether it wins, and its clear squares."""
 
     layout: Layout
     points: int
     wins: bool
-    built: int
     clears: int
 
 
@@ -435,16 +432,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Everything that a colour can reach, cheapest first, starting with the layout at the start of the turn.
-
-    ``most_built`` is the most caps that any sequence used. ``edges`` holds all moves found, if the search was asked to
-    keep them.
-    """
+    """Everything that a colour can reach, cheapest first, starting with the layout at the start of the turn."""
 
     ends: tuple[Reached, ...]
     came_from: CameFrom
-    most_built: int
-    edges: tuple[Edge, ...]
 
     def moves_to(self, layout: Layout) -> tuple[LayoutMove, ...]:
         """Return the moves that lead to a layout, as start and end squares."""
@@ -467,24 +458,23 @@ def explore(
     points: int,
     caps: tuple[int, ...],
     *,
-    covered: bool = False,
-    edges: bool = False,
     check_time: TimeCheck | None = None,
     worth: Callable[[Layout, int], bool] | None = None,
 ) -> Reach:
     """Find everything that the colour can reach with these points, putting ``caps`` on its new towers in order.
 
-    When ``caps`` run out, towers stay open. With ``covered``, a small may also wait where it would make a tower, as if
-    a piece of another colour lay below it (written ``C``; it must leave again). This includes everything that the other
-    colour's help makes possible. ``edges`` keeps all moves, including those that are useless to this colour alone.
-    ``check_time`` is called regularly, and what it raises ends the search. ``worth`` says whether to follow a layout
-    that takes the given points; the others are skipped.
+    When ``caps`` run out, towers stay open. ``check_time`` is called regularly, and what it raises ends the search.
+    ``worth`` says whether to follow a layout that takes the given points; the others are skipped.
     """
-    return Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(check_time)
+    return Search(terrain, points, caps, worth=worth).run(check_time)
 
 
 class Search:
-    """The search; ``explore`` explains the parameters. With a ``guide``, it follows only moves that may lead there."""
+    """The search; ``explore`` explains the parameters. With a ``guide``, it follows only moves that may lead there.
+
+    With ``covered``, a small may also wait where it would make a tower, as if a piece of another colour lay below it
+    (written ``C``; it must leave again). This includes everything that the other colour's help makes possible.
+    """
 
     def __init__(
         self,
@@ -492,8 +482,7 @@ class Search:
         points: int,
         caps: tuple[int, ...],
         *,
-        covered: bool,
-        edges: bool,
+        covered: bool = False,
         worth: Callable[[Layout, int], bool] | None = None,
         guide: Guide | None = None,
     ) -> None:
@@ -508,12 +497,10 @@ class Search:
         self.came_from: CameFrom = {start: None}
         self.need: dict[Node, int] = {start: 0}
         self.won: set[Layout] = set()
-        self.edges: list[Edge] | None = [] if edges else None
-        self.most_built = 0
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * COST_OF_A_POINT)]
         self.buckets[self._cost_ahead(terrain.start)].append(start)
 
-    def run(self, check_time: TimeCheck | None) -> Reach:
+    def run(self, check_time: TimeCheck | None = None) -> Reach:
         """Search everything."""
         visited: list[Node] = []
         for node in self._nodes():
@@ -521,7 +508,7 @@ class Search:
             if check_time is not None:
                 check_time()
         ends = tuple(self._reached(node) for node in visited if not self.need[node])
-        return Reach(ends, self.came_from, self.most_built, tuple(self.edges or ()))
+        return Reach(ends, self.came_from)
 
     def way_to(self, end: Layout) -> Way | None:
         """Search until the cheapest way to a layout is found; ``None`` if there is none."""
@@ -554,7 +541,7 @@ class Search:
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
         points = self.cost[node] // COST_OF_A_POINT
-        return Reached(layout, points, layout in self.won, caps_in(layout), clears_of(layout))
+        return Reached(layout, points, layout in self.won, clears_of(layout))
 
     def _expand(self, node: Node, bucket: int) -> None:
         layout, waiting = node
@@ -587,7 +574,7 @@ class Search:
                     continue
                 move = Move(start, end, rest, placed, steps, tower)
                 ahead: tuple[_Waiting, ...] | None = waiting
-                if self.edges is None and (waiting or change > 0):
+                if waiting or change > 0:
                     ahead = self._waiting_after(node, move, mark, change, slack, need)
                 if ahead is not None:
                     self._reach(node, move, bucket, need + change, ahead)
@@ -639,11 +626,8 @@ class Search:
         piles[move.start] = move.rest
         piles[move.end] = move.placed
         following = tuple(piles)
-        if self.edges is None:
-            if waiting and self.cost.get((following, ()), UNREACHED_COST) <= cost:
-                return
-        else:
-            self.edges.append((layout, following, move.steps))
+        if waiting and self.cost.get((following, ()), UNREACHED_COST) <= cost:
+            return
         reached = (following, waiting)
         if self.cost.get(reached, UNREACHED_COST) <= cost:
             return
@@ -656,10 +640,8 @@ class Search:
         self.came_from[reached] = (node, move.start, move.end)
         self.need[reached] = need
         self.buckets[least].append(reached)
-        if move.tower:
-            self.most_built = max(self.most_built, caps_in(following))
-            if self.terrain.wins(following):
-                self.won.add(following)
+        if move.tower and self.terrain.wins(following):
+            self.won.add(following)
 
 
 def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *, covered: bool = False) -> Way | None:
@@ -670,7 +652,7 @@ def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *,
         return None
     guide = Guide(terrain, end)
     for most in range(guide.steps_from(terrain.start), points + 1):
-        found = Search(terrain, most, caps, covered=covered, edges=False, guide=guide).way_to(end)
+        found = Search(terrain, most, caps, covered=covered, guide=guide).way_to(end)
         if found is not None:
             return found
     return None

@@ -13,8 +13,8 @@ from engine.api import Tapped, Taps
 from engine.errors import IllegalTurnError
 from engine.games.blockade import state as states
 from engine.games.blockade import turns
-from engine.games.blockade.explanation import play
 from engine.games.blockade.notation import STAY, format_turn, paths_of, read_dice
+from engine.games.blockade.playing import play
 from engine.games.blockade.state import (
     COLOURS,
     GRID,
@@ -35,7 +35,7 @@ from engine.games.blockade.state import (
     size_of,
     walls_against,
 )
-from engine.games.blockade.turns import turn_of, turns_of
+from engine.games.blockade.turns import turn_of
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import common_announcements, one_to_move
@@ -129,6 +129,7 @@ catalogue = rules_by_id(
 
 
 turns_showing = turns.turns_showing
+legal_turns = perft_turns = turns.legal_turns
 players_to_move = one_to_move
 outcome = states.outcome_of
 
@@ -136,17 +137,6 @@ outcome = states.outcome_of
 def new(options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
     """Return the starting state; players roll for who starts unless that is agreed. Raises OptionError."""
     return states.new_state(options_from(options))
-
-
-def legal_turns(state: BlockadeState) -> Sequence[BlockadeTurn]:
-    """List one turn for each end position that the roll allows, starting with the one where nothing moves.
-
-    The sequence is lazy: its length and items are cheap. It is empty while a roll is awaited.
-    """
-    return () if state.to_move is None or state.roll is None else turns_of(state)
-
-
-perft_turns = legal_turns
 
 
 def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> BlockadeState:

@@ -44,9 +44,6 @@ UNREACHABLE = 99
 SHARED_AT_MOST = 3
 """Dice that both show this or less may be added up for one colour."""
 
-MOST_POINTS = 2 * SHARED_AT_MOST
-"""The most points of one colour in a turn: a six, or two threes added up."""
-
 Path = tuple[int, ...]
 """The squares of one move: where the piece stood, any squares named on its way, where it stops."""
 

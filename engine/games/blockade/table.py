@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from common.phrases import Phrase, chained, either, joined
 from engine.errors import UnreadableError
-from engine.games.blockade.explanation import explain_change, rested
+from engine.games.blockade.explanation import explain_change
+from engine.games.blockade.playing import rested
 from engine.games.blockade.state import (
     BASES,
     BLACK,

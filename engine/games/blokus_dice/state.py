@@ -308,7 +308,7 @@ def _is_connected(grid: Grid, piece: int, squares: int) -> bool:
 
 
 def check_position(state: BlokusState) -> None:
-    """Raise UnreadableError if no rolls can lead to the state; ``read_shapes_drawn`` must have checked its squares."""
+    """Raise UnreadableError unless strikes, dice and who plays fit the sheets, whose squares were checked before."""
     for seat, filled in enumerate(state.sheets):
         _check_strikes(state, seat, filled)
     if all(filled.status == PlayerStatus.RESIGNED for filled in state.sheets):
@@ -335,7 +335,6 @@ def check_position(state: BlokusState) -> None:
                 gone,
             )
         )
-    _check_rounds(state)
 
 
 def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
@@ -354,26 +353,3 @@ def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
                 strikes=filled.strikes,
             )
         )
-
-
-def _check_rounds(state: BlokusState) -> None:
-    assert state.seat is not None
-    count = state.options.players
-    rounds = state.sheets[state.seat].shapes_drawn
-    for seat, filled in enumerate(state.sheets):
-        before = (seat - state.starter) % count < (state.seat - state.starter) % count
-        most = rounds + (before and filled.status != PlayerStatus.OUT)
-        least = most if filled.status == PlayerStatus.PLAYING else 0
-        if not least <= filled.shapes_drawn <= most:
-            expected = str(most) if least == most else Phrase("{most} at most", most)
-            raise UnreadableError(
-                Phrase(
-                    "{player} has drawn {shapes_drawn} shapes when {to_move}, who is to move, has drawn "
-                    "{rounds}; expected {expected}: everyone draws one shape a round",
-                    PLAYERS[seat],
-                    filled.shapes_drawn,
-                    state.to_move,
-                    rounds,
-                    expected,
-                )
-            )

@@ -25,6 +25,7 @@ from engine.games.diaballik.evaluation import (
     Position,
     evaluate_results,
 )
+from engine.games.diaballik.results import can_win, claimed_results, reach_before_pass, results_of
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     GOAL,
@@ -43,11 +44,7 @@ from engine.games.diaballik.turns import (
     PIECES_MASK,
     TurnInProgress,
     begin_turn,
-    can_win,
-    claimed_results,
     may_claim,
-    packed_results,
-    reach_before_pass,
     receivers,
     turn_with_result,
     unpack,
@@ -125,7 +122,7 @@ class Searcher:
     def results(self, position: Position) -> list[int]:
         """Return the results of the mover's turn under the options."""
         player = PLAYERS[position.player]
-        return packed_results(TurnInProgress(player, self._options, position.foes, position.own, position.ball))
+        return results_of(TurnInProgress(player, self._options, position.foes, position.own, position.ball))
 
     def wins_at_once(self, position: Position) -> bool:
         """Return whether the mover can win in this turn, by the ball or by anti-play, or has won by anti-play."""
@@ -542,7 +539,7 @@ def _winning_squares(turn: TurnInProgress) -> list[int]:
             members(visible(turn.ball, turn.foes) & goal & reach_before_pass(turn.pieces, turn.ball, turn.foes))
         )
     # Own pieces may stand in the way.
-    ends = {result >> BALL_SHIFT for result in packed_results(turn)}
+    ends = {result >> BALL_SHIFT for result in results_of(turn)}
     return sorted(end for end in ends if goal >> end & 1)
 
 

@@ -12,6 +12,7 @@ from engine.api import PossibleLooks, Tapped, Taps
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.explanation import breaches_of_actions
 from engine.games.diaballik.notation import format_turn, result_of
+from engine.games.diaballik.results import LegalTurns, results_of
 from engine.games.diaballik.state import (
     EVERY,
     LOOK_TABLE,
@@ -28,10 +29,8 @@ from engine.games.diaballik.turns import (
     ANTI_PLAY,
     BALL_SHIFT,
     PIECES_MASK,
-    LegalTurns,
     actions,
     begin_turn,
-    packed_results,
 )
 from engine.showing import TableConstraint
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
@@ -99,7 +98,7 @@ def _turns(state: DiaballikState, *, claims: bool) -> Sequence[DiaballikTurn]:
 
 def count_results(state: DiaballikState) -> int:
     """Return the number of perft turns."""
-    return 0 if state.to_move is None else len(packed_results(playing.begin_turn(state, state.to_move)))
+    return 0 if state.to_move is None else len(results_of(playing.begin_turn(state, state.to_move)))
 
 
 def announcements(state: DiaballikState) -> Sequence[Announcement]:

@@ -30,7 +30,8 @@ from dataclasses import replace
 from common.phrases import Phrase, either, joined
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.explanation import breaches_of, fault_of
+from engine.games.number_drop.explanation import breaches_of
+from engine.games.number_drop.invariants import fault_of
 from engine.games.number_drop.sheet import (
     BONUS,
     BOXES,

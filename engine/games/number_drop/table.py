@@ -7,7 +7,8 @@ from common.phrases import Phrase, listed
 from engine import printing
 from engine.errors import UnreadableError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.explanation import explain_change, fault_of, is_before_play, is_first_digit
+from engine.games.number_drop.explanation import explain_change
+from engine.games.number_drop.invariants import fault_of, is_before_play, is_first_digit
 from engine.games.number_drop.sheet import (
     BONUS,
     BOXES,

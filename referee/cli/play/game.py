@@ -22,6 +22,7 @@ from common.user import user_name
 from engine.api import Clock, Game
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError
 from engine.options import options_in_force
+from engine.showing import MOST_DRAWN_FROM, turns_to_draw_from
 from engine.support.chance import drawn, format_roll
 from engine.support.lazy import FromIterator
 from engine.support.players import RESIGN, announcement_in
@@ -84,8 +85,8 @@ HELP = (
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
-    """Return one player's legal turns. If several players may play, they are found by binary search."""
-    turns = game.rules.legal_turns(state)
+    """Return one player's legal turns, the nearest of a long list; several players' are found by binary search."""
+    turns = turns_to_draw_from(game, state)
     playing = game.rules.players_to_move(state)
     if len(playing) < 2:
         return turns
@@ -420,6 +421,13 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
     searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
     fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
     found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
+    # Of a game that lists its turns slowly, the others are unknown.
+    if game.lists_turns_slowly and len(turns) == MOST_DRAWN_FROM:
+        if not found:
+            return found, Phrase("None of the {number} nearest legal turns has {text!r} in it.", len(turns), part)
+        return found, Phrase(
+            "{some} of the {number} nearest legal turns. Type a number to play one.", len(found), len(turns)
+        )
     if len(found) == len(turns):
         return found, Phrase("{number} legal turns. Type a number to play one.", len(turns))
     if not found and len(turns) > _MOST_SEARCHED:

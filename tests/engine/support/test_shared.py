@@ -1,6 +1,7 @@
 """Shared by the games besides boards: players, announcements, repetition, options, breaches, lazy sequences."""
 
 from dataclasses import dataclass
+from itertools import islice
 from types import SimpleNamespace
 
 import pytest
@@ -150,6 +151,8 @@ def test_an_iterator_is_read_only_as_far_as_requested():
             yield value
 
     squares = FromIterator(values(), lambda value: value * value)
+    assert (bool(squares), drawn) == (True, [0])
+    assert (list(islice(squares, 1)), drawn) == ([0], [0])
     assert (squares[1], drawn) == (1, [0, 1])
     assert (squares[2:4], drawn) == ((4, 9), [0, 1, 2, 3])
     assert (squares[4:2:-1], squares[:2], squares[3:1]) == ((16, 9), (0, 1), ())

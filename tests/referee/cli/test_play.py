@@ -622,3 +622,9 @@ def test_players_are_called_by_their_names(play):
     assert "Ann resigns. Ben wins: Ann resigned. Are you sure?" in said
     rolled = play("blockade", "--no-record", "--name", "warm=Ann", "--seed", "1", typed="roll\nquit\n").output
     assert "Ann (warm) rolls> " in rolled
+
+
+def test_the_nearest_turns_of_a_long_list_are_listed_and_searched(play):
+    said = play("blockade", "--option", "starts=warm", typed="roll 6,6\nturns\nturns zz\nquit\n").output
+    assert "20 of the 2000 nearest legal turns. Type a number to play one." in said
+    assert "None of the 2000 nearest legal turns has 'zz' in it." in said

@@ -4,7 +4,7 @@ import pytest
 
 from engine.errors import UnreadableError
 from engine.games.blockade import turns
-from engine.games.blockade.explanation import merge_moves
+from engine.games.blockade.playing import merge_moves
 from engine.values import Roll
 from tests.engine.games.blockade.strategies import DICE, GAME
 
@@ -37,7 +37,7 @@ def test_two_dice_are_read_with_or_without_a_separator(text: str) -> None:
 
 def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
-    monkeypatch.setattr(turns, "TurnList", lambda *_: pytest.fail("all turns were listed"))
+    monkeypatch.setattr(turns, "_Ends", lambda *_: pytest.fail("all turns were listed"))
     assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "c4-c3")) == "c4-c3"
 
 

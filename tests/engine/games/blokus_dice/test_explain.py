@@ -206,7 +206,6 @@ def test_a_position_can_be_corrected():
 @pytest.mark.parametrize(
     ("text", "looks", "to_move", "message"),
     [
-        (SECOND, {"p1.a1": EMPTY, "p1.b1": EMPTY, "p1.c1": EMPTY}, None, "p2 has drawn 1 shapes when p1"),
         (SECOND, {"p1.b1": EMPTY}, None, "are no shape|drawn 1 twice|hang together"),
         (NEW, {"p1.c3": "red"}, None, "closed"),
         (NEW, {"p1.z9": "red"}, None, "no place"),
@@ -214,7 +213,6 @@ def test_a_position_can_be_corrected():
         (NEW, {}, "p4", "no player 'p4'"),
         (OVER, {}, None, "say who is to play"),
         (NEW, {}, "p2", "dice on the table: 2; players still to take one in this round: 1; expected a die for each"),
-        (NEW, {"p1.a1": "red"}, None, "p2 has drawn 0"),
     ],
 )
 def test_an_impossible_correction_is_refused(text, looks, to_move, message):

@@ -9,8 +9,8 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from engine.api import tapped
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.games.diaballik.results import LegalTurns
 from engine.games.diaballik.state import is_wall
-from engine.games.diaballik.turns import LegalTurns
 from engine.showing import turns_showing
 from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases

@@ -9,14 +9,11 @@ from hypothesis import given, settings
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.evaluation import WIN
 from engine.games.diaballik.hints import Line, position_of, reason_for
+from engine.games.diaballik.results import can_win, claimed_results, distinct_results, results_of
 from engine.games.diaballik.state import GOAL, DiaballikState
 from engine.games.diaballik.turns import (
     BALL_SHIFT,
     begin_turn,
-    can_win,
-    claimed_results,
-    distinct_results,
-    packed_results,
 )
 from engine.registry import load
 from engine.search.budget import CountingClock
@@ -85,7 +82,7 @@ def loses_next(state, turn):
     if after.to_move is None:
         return False
     reply = begin_turn(after, after.to_move)
-    results = packed_results(reply)
+    results = results_of(reply)
     wins = [result for result in results if GOAL[reply.player] >> (result >> BALL_SHIFT) & 1]
     return bool(wins or claimed_results(reply, results))
 

@@ -5,10 +5,10 @@ import random
 import pytest
 from hypothesis import given, settings
 
-from engine.games.diaballik import turns
+from engine.games.diaballik import results, turns
 from engine.games.diaballik.rules import count_results
 from engine.games.diaballik.state import GOAL, other
-from engine.games.diaballik.turns import begin_turn, packed_results, results_by_playing, unpack
+from engine.games.diaballik.turns import begin_turn, results_by_playing, unpack
 from engine.perft import perft
 from engine.registry import load
 from engine.support.grid import members
@@ -117,9 +117,9 @@ def test_same_results_on_thousands_of_random_positions(seed):
     for _ in range(1000):
         position = oracle.random_position(rng)
         state = GAME.notation.parse_state(oracle.drawing(position))
-        results = packed_results(begin_turn(state, state.to_move))
-        found = {key_of_packed(result) for result in results}
-        assert len(found) == len(results)
+        packed = results.results_of(begin_turn(state, state.to_move))
+        found = {key_of_packed(result) for result in packed}
+        assert len(found) == len(packed)
         assert found == set(oracle.results(position)), oracle.drawing(position)
     for _ in range(40):
         compare_following(oracle.random_position(rng), rng, 5)
@@ -188,15 +188,13 @@ USUAL = {"pass_over_own": True, "antiplay": "announced"}
 
 def by_tables(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
-    return turns.distinct_results(
+    return results.distinct_results(
         own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.options.null_turn
     )
 
 
 def by_playing(state):
-    return {
-        side.pieces | side.ball << turns.BALL_SHIFT for side in results_by_playing(begin_turn(state, state.to_move))
-    }
+    return set(results_by_playing(begin_turn(state, state.to_move)))
 
 
 @given(states(**USUAL))
@@ -212,7 +210,7 @@ def test_a_win_in_one_turn_is_found(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     goal = GOAL[state.to_move]
     wins = any(goal >> (result >> turns.BALL_SHIFT) & 1 for result in by_playing(state))
-    assert turns.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
+    assert results.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
 
 
 @given(states(**USUAL))
@@ -222,10 +220,10 @@ def test_the_squares_reached_before_a_pass_agree_with_turns_without_one(state):
     for result in by_playing(state):
         if result >> turns.BALL_SHIFT == own.ball:
             reached |= result & turns.PIECES_MASK
-    found = turns.reach_before_pass(own.pieces, own.ball, foes.pieces)
+    found = results.reach_before_pass(own.pieces, own.ball, foes.pieces)
     assert found == reached & ~(1 << own.ball)
 
 
 def test_the_null_turn_adds_one_result():
-    assert len(turns.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
-    assert len(turns.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289
+    assert len(results.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
+    assert len(results.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289
