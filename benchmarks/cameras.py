@@ -41,20 +41,20 @@ import click
 import cv2
 import numpy as np
 
+from app.runtime.builder import attention, open_session
+from app.settings.settings import PageOptions
 from benchmarks.page import Signals, viewers
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
+from frontends.page.access import Role
+from frontends.page.server import open_page
+from frontends.table_port import PhonePort, SnapshotHub, TablePort
+from journal.journal import Journal
 from referee.commands.values import CommandQueue
-from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.runtime.builder import attention, open_session
 from referee.session.ports import ServiceSettings
 from referee.session.service import LoopPorts, run
-from referee.session.table_port import PhonePort, SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.web.access import Role
-from referee.web.server import open_page
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

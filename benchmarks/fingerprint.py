@@ -28,6 +28,9 @@ enter_environment(__name__)
 
 from rich.console import Console
 
+from app.demo.run import run_demo
+from app.demo.table import DemoOptions
+from app.wiring.plan import Inputs
 from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
 from benchmarks.parts.soak.game import plan_of, play
 from benchmarks.parts.turns_showing import known_of
@@ -38,9 +41,6 @@ from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.showing import turns_to_draw_from
 from engine.values import Roll
-from referee.demo.run import run_demo
-from referee.demo.table import DemoOptions
-from referee.wiring.plan import Inputs
 
 PARTS = ("perft", "explain", "hints", "demo", "soak-perfect", "soak-sensors", "soak-camera", "soak-both")
 _CLOCK_STEP_S = 0.005

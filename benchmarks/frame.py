@@ -32,14 +32,14 @@ import cv2
 import numpy as np
 from rich.progress import Progress
 
+from app.runtime.builder import open_session
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
 from benchmarks.parts.sheet_films import sheet_film
 from engine.registry import load
-from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
+from journal.journal import Journal
 from vision.errors import VisionError
 from vision.layout.pieces import Ink
 from vision.opencv import aruco_dictionary

@@ -76,7 +76,7 @@ READERS = ("blocks", "dice", "discs", "ink", "stacks")
 ROOMS = {
     **{f"rules-{game}": Room(f"engine/games/{game}", _tests_of_rules(game), 0.95, NOT_RULES) for game in GAMES},
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
-    "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
+    "journal": Room("journal", ("tests/journal",), 0.95),
     "session": Room(
         "referee/session", tuple(f"tests/referee/{part}" for part in ("session", "commands", "hints")), 0.9
     ),
@@ -93,7 +93,19 @@ ROOMS = {
 }
 
 COPIED = (
-    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator"),
+    *(
+        "common",
+        "engine",
+        "vision",
+        "hardware",
+        "firmware_bridge",
+        "referee",
+        "journal",
+        "frontends",
+        "app",
+        "hall",
+        "simulator",
+    ),
     *("benchmarks", "tests"),
 )
 ALSO_COPIED = ("pyproject.toml", "docs", "README.md", "CONTRIBUTING.md", "scripts")

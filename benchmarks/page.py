@@ -41,6 +41,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import click
 
+from app.demo.table import Pace
+from app.runtime.builder import compose_reader, open_session
+from app.settings.settings import PageOptions
 from benchmarks.faults.answers import FaultyOptions
 from benchmarks.faults.table import FaultyTable
 from benchmarks.parts.command_line import PROGRESS
@@ -51,21 +54,18 @@ from benchmarks.parts.soak.inputs import PerfectReader
 from common.phrases import Phrase
 from engine.api import Game
 from engine.registry import load
+from frontends.languages import LANGUAGES
+from frontends.page.fragments import PARTS
+from frontends.page.server import open_page
+from frontends.page.shown_table import shown_table
+from frontends.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from hardware.lights.signals import Mood, Signal
+from journal.journal import Journal
 from referee.commands.values import CommandQueue
-from referee.demo.table import Pace
-from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.languages import LANGUAGES
-from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, run
-from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
-from referee.settings.settings import PageOptions
-from referee.web.fragments import PARTS
-from referee.web.server import open_page
-from referee.web.shown_table import shown_table
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame

@@ -33,14 +33,14 @@ import click
 import numpy as np
 from rich.progress import track
 
+from app.runtime.builder import open_session
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.picture_changes import EFFECTS
 from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
-from referee.journal.journal import Journal
+from journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.runtime.builder import open_session
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout

@@ -32,6 +32,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from app.sensing.health import SensorSnapshot
+from app.sensing.readers import FusedReader, SensorReader
+from app.wiring.plan import Inputs
 from benchmarks.parts.command_line import counting_bar
 from engine.registry import games as registered
 from engine.registry import load
@@ -42,10 +45,7 @@ from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
-from referee.sensing.health import SensorSnapshot
-from referee.sensing.readers import FusedReader, SensorReader
 from referee.session.ports import Reader
-from referee.wiring.plan import Inputs
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading

@@ -30,10 +30,10 @@ import click
 import cv2
 import numpy as np
 
+from app.runtime.builder import attention
+from app.settings.conversions import table_options
+from app.settings.table_layout import layout_for_camera, with_rules
 from engine.registry import load
-from referee.runtime.builder import attention
-from referee.settings.conversions import table_options
-from referee.settings.table_layout import layout_for_camera, with_rules
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 from vision.images import IMAGE_SUFFIXES, decode_photo

@@ -25,6 +25,8 @@ import click
 import cv2
 from rich.console import Console
 
+from app.runtime.command_socket import reply_message
+from app.wiring.plan import Inputs
 from benchmarks.faults.game import FAULT_KINDS, impossible_kinds
 from benchmarks.parts.command_line import all_played, console_for, picture_size
 from benchmarks.parts.soak.game import GamePlan, plan_of, play
@@ -32,9 +34,7 @@ from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
 from engine.registry import games as registered
 from engine.registry import load
-from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
-from referee.wiring.plan import Inputs
 from vision.frame import Frame
 
 _AROUND_S = 1.6

@@ -1,7 +1,7 @@
 """How messages refer to this program: the command that an owner types, and its version."""
 
 PROGRAM = "./run"
-"""What to type before a command's name. ``referee.cli.context`` replaces it with the command actually typed."""
+"""What to type before a command's name. ``app.cli.context`` replaces it with the command actually typed."""
 
 VARIABLE = "REFEREE_PROGRAM"
 """The variable in which ``run`` passes on the command typed; through a link, that is the link's name."""

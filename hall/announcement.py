@@ -7,12 +7,12 @@ import click
 import zeroconf
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
+from app.settings.settings import ANY_HALL
 from common.backoff import doubled_wait_s
 from common.shown_text import is_one_line
+from frontends.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
 from hall.broker import Address
 from referee.errors import BrokerError
-from referee.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
-from referee.settings.settings import ANY_HALL
 
 _NAME_CHECK_S = 3.0  # as long as others may take to answer
 _ADDRESS_CHECK_S = 15.0  # between looks at the own address; set by hand

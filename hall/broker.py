@@ -14,9 +14,9 @@ from paho.mqtt.packettypes import PacketTypes
 
 from common.backoff import Backoff
 from common.phrases import plain_reason
+from frontends.mqtt.client import SILENT_LOGGER, properties
 from hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
 from referee.errors import HallStoreError
-from referee.mqtt.client import SILENT_LOGGER, properties
 
 _MIB = 1024 * 1024
 MOST_WAITING_BYTES = 24 * _MIB

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from app.cli.context import READABLE_FILE, WholeNumber, chosen_page
+from app.cli.group import OK, ExampleCommand
 from hall.database import names_password
-from referee.cli.context import READABLE_FILE, WholeNumber, chosen_page
-from referee.cli.group import OK, ExampleCommand
 
 
 @click.command(cls=ExampleCommand)

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from common.phrases import read_phrase
+from frontends.mqtt.topics import TableEvent
 from hall.database import Database, Transaction, stored_text, text_to_store
-from referee.journal.events import PHRASES, STATE_CHANGING, STOPPED, EventKind
-from referee.mqtt.topics import TableEvent
+from referee.record.events import PHRASES, STATE_CHANGING, STOPPED, EventKind
 
 Copy = tuple[str, str]
 """A table and its journal: each pair is copied by itself."""

@@ -12,8 +12,8 @@ from typing import Any
 from common.durable import make_private, touch_private
 from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
+from journal.database import LOG_FILES
 from referee.errors import HallStoreError
-from referee.journal.database import LOG_FILES
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""

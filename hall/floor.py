@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from referee.mqtt.topics import TableState
+from frontends.mqtt.topics import TableState
 
 MOST_SEATS = 5000  # 25 times the largest hall measured (docs/internals/scale.md)
 _PARTS = re.compile(r"(\d{1,9})")

@@ -13,13 +13,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from frontends.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
 from hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from hall.database import Database
 from hall.floor import MOST_SEATS, Floor, Seat, clock_time
 from hall.rulings import ArbiterRuling, Rulings
+from journal.journal import utc_text
 from referee.errors import HallStoreError
-from referee.journal.journal import utc_text
-from referee.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
 
 _DAY = timedelta(days=1)
 _LOOK_EVERY_S = 60.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from frontends.mqtt.topics import Answer
 from hall.database import Database, stored_text, text_to_store
-from referee.journal.journal import utc_text
-from referee.mqtt.topics import Answer
+from journal.journal import utc_text
 
 
 class Status(enum.StrEnum):

@@ -12,18 +12,18 @@ from pathlib import Path
 import click
 from starlette.applications import Starlette
 
+from app.cli.context import output, say, utc_now
+from app.runtime.sources import Interrupts
+from app.settings.settings import TOPIC_PREFIX, PageOptions
+from frontends.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
+from frontends.page.access import Access, Role
+from frontends.page.server import codes_path, key_path, open_site
 from hall.broker import Address, BrokerConnection
 from hall.database import POSTGRESQL, Database
 from hall.hall import TABLE_ID, Hall, Sweeper
 from hall.rulings import Rulings
 from hall.web.app import create_hall
 from hall.web.support import HallServices
-from referee.cli.context import output, say, utc_now
-from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
-from referee.runtime.sources import Interrupts
-from referee.settings.settings import TOPIC_PREFIX, PageOptions
-from referee.web.access import Access, Role
-from referee.web.server import codes_path, key_path, open_site
 
 
 def run_hall(

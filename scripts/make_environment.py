@@ -30,7 +30,7 @@ _CLEAR_LINE = "\r\x1b[K"
 
 _LAUNCHER = """\
 #!/bin/sh
-exec "$(dirname "$(readlink -f "$0")")/python" -P -m referee "$@"
+exec "$(dirname "$(readlink -f "$0")")/python" -P -m app "$@"
 """
 
 

@@ -1,4 +1,4 @@
-"""Collects the page's words and the referee's sentences in referee/web/catalogues, for translation.
+"""Collects the page's words and the referee's sentences in frontends/page/catalogues, for translation.
 
 Run: python scripts/page_words.py [--check]
 
@@ -28,9 +28,9 @@ from common.phrases import PLACEHOLDER  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from engine.support.looks import Look  # noqa: E402
 from engine.values import Strength  # noqa: E402
+from frontends.languages import LANGUAGES, catalogue_path  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES, Mood  # noqa: E402
 from referee.judge.verdict import VerdictKind  # noqa: E402
-from referee.languages import LANGUAGES, catalogue_path  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
 _HALL = ROOT / "hall" / "web"
@@ -46,7 +46,7 @@ _FOR_PROGRAMMERS = frozenset(
 _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
-_ROOMS = ("common", "engine", "hardware", "firmware_bridge", "vision", "referee", "hall")
+_ROOMS = ("common", "engine", "hardware", "firmware_bridge", "vision", "referee", "journal", "frontends", "app", "hall")
 _PIECES = ("piece", "block")
 """The pieces of ``PieceBreaches``."""
 _WORDS = (

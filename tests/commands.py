@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli.root import root
+from app.cli.root import root
 
 Run = Callable[..., Result]
 

@@ -45,6 +45,9 @@ from rich.table import Table
 from rich.text import Text
 from starlette.testclient import TestClient
 
+from app.cli.context import output, print_table, progress_output, say
+from app.runtime.command_socket import parse_command, read_message
+from app.settings.configuration import load as load_settings
 from benchmarks.hall.feeds import Feed
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from common.shown_text import guard_output, is_one_line
@@ -53,29 +56,26 @@ from engine.errors import EngineError
 from engine.records import read, write
 from engine.registry import load
 from firmware_bridge.protocol.messages import Welcome, decode_packet, encode_packet
+from frontends.mqtt.client import parse_fields
+from frontends.mqtt.topics import ONLINE, TableState, Topics
+from frontends.page.access import Access, AccessPolicy
+from frontends.page.documents import PairingRequest
+from frontends.page.server import create_app
+from frontends.table_port import SnapshotHub, TablePort
+from frontends.terminal.live_screen import LiveScreen
+from frontends.terminal.report import PrintedLines
 from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
 from hall.web.app import create_hall
 from hall.web.support import HallServices
 from hardware.lights.signals import Mood, Signal
-from referee.cli.context import output, print_table, progress_output, say
-from referee.commands.command_socket import parse_command, read_message
 from referee.commands.values import COMMANDS, CommandQueue, describe_errors
 from referee.errors import ConfigError, CorrectionError
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import FoldedStep
-from referee.journal.results import event_lines, make_record
-from referee.mqtt.client import parse_fields
-from referee.mqtt.topics import ONLINE, TableState, Topics
-from referee.rendering.live_screen import LiveScreen
-from referee.rendering.report import PrintedLines
+from referee.record.events import Event, EventKind
+from referee.record.fold import FoldedStep
+from referee.record.results import event_lines, make_record
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.configuration import load as load_settings
-from referee.web.access import Access, AccessPolicy
-from referee.web.documents import PairingRequest
-from referee.web.server import create_app
 from vision.cameras.files import image_paths
 from vision.errors import VisionError
 from vision.images import decode_image

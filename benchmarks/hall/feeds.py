@@ -14,12 +14,8 @@ import aiomqtt
 
 from engine import registry
 from engine.values import Announcement
-from hall.broker import end_if_cancelled
-from hardware.lights.signals import Mood, Sound
-from referee.documents import GameDocument, PlayerDocument, TurnDocument
-from referee.journal.events import EventKind
-from referee.journal.journal import utc_text
-from referee.mqtt.topics import (
+from frontends.documents import GameDocument, PlayerDocument, TurnDocument
+from frontends.mqtt.topics import (
     OFFLINE,
     ONLINE,
     Answer,
@@ -28,7 +24,11 @@ from referee.mqtt.topics import (
     TableState,
     Topics,
 )
+from hall.broker import end_if_cancelled
+from hardware.lights.signals import Mood, Sound
+from journal.journal import utc_text
 from referee.naming import as_name
+from referee.record.events import EventKind
 
 GAMES = ("deblockle", "diaballik")
 _TURNS = 30

@@ -30,17 +30,17 @@ from urllib.parse import urlsplit
 import click
 from rich.progress import Progress, TaskID
 
+from app.settings.settings import PageOptions
 from benchmarks.frame import resident_mb
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.soak.game import plan_of, play
 from benchmarks.parts.soak.score import score
 from engine.api import Game
 from engine.registry import games
+from frontends.page.server import open_page
+from frontends.table_port import SnapshotHub, TablePort
 from referee.commands.values import CommandQueue
 from referee.session.feed import Subscriber
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.web.server import open_page
 
 TURNS = 60
 """Most turns of a game; most games end before."""

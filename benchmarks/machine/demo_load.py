@@ -22,8 +22,8 @@ import time
 
 import click
 
+from app.demo.table import FRAMES_PER_SECOND
 from benchmarks.parts.command_line import PROGRESS
-from referee.demo.table import FRAMES_PER_SECOND
 
 MOST_SHARE = 0.2
 
@@ -41,7 +41,7 @@ def main(turns: int, seed: int) -> None:
     """Play the demo in real time and say how much of a core it took."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / "demo.sqlite"
-        command = [sys.executable, "-m", "referee", "demo", "--lights", "none", "--journal", str(journal)]
+        command = [sys.executable, "-m", "app", "demo", "--lights", "none", "--journal", str(journal)]
         command += ["--turns", str(turns), "--seed", str(seed)]
         with PROGRESS.status(f"Playing {turns} turns in real time"):
             begin_s, cpu_before_s = time.monotonic(), children_cpu_s()

@@ -30,9 +30,9 @@ import click
 from benchmarks.parts.command_line import console_for, figures
 from benchmarks.parts.power.disk import Disk, Sync, Write
 from benchmarks.parts.power.vfs import RecordingFiles
-from referee.journal.database import connect
-from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Journal
+from journal.database import connect
+from journal.journal import Journal
+from referee.record.events import Event, EventKind, Evidence
 
 _BEGUN = Event(EventKind.NEW_GAME, {"game": "deblockle"})
 _TURN = Event(EventKind.TURN, {"turn": "c1-c2=hoops-a1", "state": "teal " * 40})

@@ -28,8 +28,8 @@ import click
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from benchmarks.parts.power.mounted import SECTOR_BYTES, DiskMissingError, Ext4Disk
 from engine.registry import games
-from referee.journal.events import EventKind
-from referee.journal.reader import read_journal
+from journal.reader import read_journal
+from referee.record.events import EventKind
 
 TURNS_AN_HOUR = 120
 _PLAYED = (EventKind.TURN, EventKind.ROLLED)
@@ -51,7 +51,7 @@ def play(game: str, turns: int, folder: Path) -> Written:
     journal = folder / f"{game}.sqlite"
     options = ["--fast", "--turns", str(turns), "--lights", "none", "--no-page", "--journal", str(journal)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "demo", game, *options],
+        [sys.executable, "-m", "app", "demo", game, *options],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,

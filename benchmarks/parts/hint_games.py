@@ -9,11 +9,11 @@ from functools import cache
 from random import Random
 from typing import Any, Literal
 
+from app.cli.play.game import choose_randomly, draw_roll, program_rng
 from engine.api import Clock, Game
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import OptionValue, Player, Strength
-from referee.cli.play.game import choose_randomly, draw_roll, program_rng
 
 Opponent = Literal["random", "greedy", "hint", "itself"]
 OPENING_TURNS = 2

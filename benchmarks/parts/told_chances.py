@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.console import Console
 
+from app.cli.play.game import choose_randomly, draw_roll, program_rng
 from benchmarks.parts.command_line import figures
 from benchmarks.parts.hint_games import COUNTED_S, MOST_TURNS_OF_HINTS, OPENING_TURNS, warmed_up
 from engine.search.budget import CountingClock
 from engine.values import Player, Strength
-from referee.cli.play.game import choose_randomly, draw_roll, program_rng
 
 MOST_OFF = 0.05
 """The most that the chances in a tenth may differ from the results, on average."""

@@ -5,14 +5,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from frontends.page import server, views
+from frontends.page.access import Role
+from frontends.page.api import pairing
+from frontends.page.guard import Guarded
+from frontends.page.languages import Site, language_of, translations
 from hall.web.support import HallServices, hall_files, hall_templates
 from hall.web.tables import TablePages
 from referee.errors import HallStoreError
-from referee.web import server, views
-from referee.web.access import Role
-from referee.web.api import pairing
-from referee.web.guard import Guarded
-from referee.web.languages import Site, language_of, translations
 
 
 def create_hall(services: HallServices) -> Starlette:

@@ -16,16 +16,16 @@ from starlette.responses import Response
 
 from engine import registry
 from engine.errors import EngineError
+from frontends.documents import VerdictDocument
+from frontends.languages import sentences
+from frontends.page import views
+from frontends.page.access import Access, PageSession
+from frontends.page.drawing.small import draw_position
+from frontends.page.files import KeptAddresses, KeptFiles, page_files
+from frontends.page.languages import language_of, templates, translations
 from hall.floor import Seat
 from hall.hall import Hall
 from referee.clocks import clock_text, run_down
-from referee.documents import VerdictDocument
-from referee.languages import sentences
-from referee.web import views
-from referee.web.access import Access, PageSession
-from referee.web.drawing.small import draw_position
-from referee.web.files import KeptAddresses, KeptFiles, page_files
-from referee.web.languages import language_of, templates, translations
 
 HERE = Path(__file__).parent
 WALL = "/wall"

@@ -17,6 +17,17 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import RESIGN
+from frontends.documents import ASKING, said
+from frontends.languages import sentences
+from frontends.mqtt.topics import TableState
+from frontends.page.access import PageSession, Role, Viewers
+from frontends.page.answers import Answer, as_believed_there, candidates, overruling
+from frontends.page.api import LOOK_AGAIN_S
+from frontends.page.drawing.small import draw_look
+from frontends.page.fragments import picture_words
+from frontends.page.guard import Guarded, form_fields
+from frontends.page.languages import language_of, translations
+from frontends.page.views import parse_command_form
 from hall.floor import Seat, Urgency, natural_sort_key
 from hall.rulings import Status
 from hall.web.support import (
@@ -32,18 +43,7 @@ from hall.web.support import (
 )
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
-from referee.documents import ASKING, said
-from referee.languages import sentences
-from referee.mqtt.topics import TableState
 from referee.naming import Names
-from referee.web.access import PageSession, Role, Viewers
-from referee.web.answers import Answer, as_believed_there, candidates, overruling
-from referee.web.api import LOOK_AGAIN_S
-from referee.web.drawing.small import draw_look
-from referee.web.fragments import picture_words
-from referee.web.guard import Guarded, form_fields
-from referee.web.languages import language_of, translations
-from referee.web.views import parse_command_form
 
 _PACE_S = 1.0
 """How long changes are gathered before a viewer loads them: clocks run on by themselves meanwhile."""

@@ -18,10 +18,10 @@ from engine.values import EMPTY, Announcement, Option, OptionValue, Outcome, Pla
 from referee.clocks import NO_CLOCK, recorded_control
 from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
-from referee.journal.events import OFFER_MADE, OFFERS_DRAW, Event, EventKind, JsonValue
-from referee.journal.fold import Offer, after_step, read_step
 from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
 from referee.naming import is_program
+from referee.record.events import OFFER_MADE, OFFERS_DRAW, Event, EventKind, JsonValue
+from referee.record.fold import Offer, after_step, read_step
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from engine.support.players import DRAW, EVERYONE
 from engine.values import Player
 from hardware.pin_map import ButtonRole
 from referee.errors import CorrectionError
-from referee.journal.events import ASKS_TAKE_BACK, OFFERS_DRAW, EventKind, PlayedKind
+from referee.record.events import ASKS_TAKE_BACK, OFFERS_DRAW, EventKind, PlayedKind
 
 
 def _kept(words: object, validated: Callable[[object], str]) -> str:

@@ -9,8 +9,8 @@ from engine.api import Game
 from engine.values import OutcomeKind, Player
 from referee.hints.advice import Question
 from referee.hints.opponent import HintSource
-from referee.journal.events import EventKind
-from referee.journal.fold import Folded
+from referee.record.events import EventKind
+from referee.record.fold import Folded
 
 _WHOLE_S, _MOST_S = 30.0, 0.5
 """The time in seconds for a whole game, and the most for one position; more changes the graph little."""

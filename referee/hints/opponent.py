@@ -21,13 +21,13 @@ from referee.hints.advice import (
     answer_question,
     hint_text,
 )
-from referee.journal.events import PRIVATE, Event, EventKind, JsonValue
-from referee.journal.fold import Folded, Intention
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
+from referee.record.events import PRIVATE, Event, EventKind, JsonValue
+from referee.record.fold import Folded, Intention
 
 
 class HintSource(Protocol):
-    """Works out hints while frames keep coming, such as ``referee.hints.process.HintProcess``."""
+    """Works out hints while frames keep coming, such as ``frontends.hint_process.HintProcess``."""
 
     def ask(self, question: Question) -> None:
         """Start working out a question."""

@@ -25,10 +25,10 @@ from referee.hints.opponent import (
     refusal_reason,
     states_before,
 )
-from referee.journal.events import PRIVATE, Event
-from referee.journal.fold import Intention, hinted_turn
 from referee.judge.belief import Belief
 from referee.judge.verdict import Ruling
+from referee.record.events import PRIVATE, Event
+from referee.record.fold import Intention, hinted_turn
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 

@@ -14,11 +14,11 @@ from referee.commands import entries
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
-from referee.journal.events import PRIVATE, Event
-from referee.journal.fold import FoldedStep, Intention, Offer
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
+from referee.record.events import PRIVATE, Event
+from referee.record.fold import FoldedStep, Intention, Offer
 from referee.session import feed
 from referee.session.log import GameLog, last_turn_sentence, note_event
 from referee.session.view import TableView

@@ -17,10 +17,10 @@ from engine.support.players import DRAW, RESIGN, describe_announcement, who_play
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place, Player
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.clocks import ClockFace
-from referee.journal.events import Event
-from referee.journal.fold import FoldedStep, Intention, Offer, hinted_turn
-from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.events import Event
+from referee.record.fold import FoldedStep, Intention, Offer, hinted_turn
+from referee.record.results import outcome_sentence
 from referee.session.ports import Display
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(

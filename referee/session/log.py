@@ -17,13 +17,13 @@ from referee.clocks import TimeControl
 from referee.commands.entries import AppliedCorrection, players_with
 from referee.commands.values import Correct, NewGame, Reply
 from referee.errors import FoldError, JournalError
-from referee.journal.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
-from referee.journal.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
-from referee.journal.results import last_played_sentence, step_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import StandingFault
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
+from referee.record.events import CLOCK, MISREAD, REQUEST, SEEN, STATE_CHANGING, Event, EventKind, Evidence, JsonValue
+from referee.record.fold import COMPLETE_S, Folded, fold, fold_each, fold_next
+from referee.record.results import last_played_sentence, step_sentence
 from referee.session.ports import Reader, Recorded, Recorder
 from referee.session.view import verdict_key
 from vision.errors import VisionError

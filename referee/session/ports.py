@@ -14,12 +14,12 @@ from referee.commands.entries import PLAYERS, with_named_players
 from referee.commands.values import NewGame
 from referee.errors import ClockError, CorrectionError, FieldError, JournalError
 from referee.hints.hint_settings import HintSettings
-from referee.journal.events import Event, Evidence
 from referee.judge.belief import Belief
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import STILLS, StabilitySettings
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, VerdictKind
+from referee.record.events import Event, Evidence
 from referee.session.turn_settings import TurnSettings
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image

@@ -27,8 +27,6 @@ from referee.commands import values as commands
 from referee.errors import CorrectionError, FieldError
 from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import HintSource, ImmediateHints, Opponent
-from referee.journal.fold import Folded
-from referee.journal.results import last_played_sentence
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
@@ -37,6 +35,8 @@ from referee.judge.set_up import begin
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, Ruling, Verdict
+from referee.record.fold import Folded
+from referee.record.results import last_played_sentence
 from referee.session import feed, ports
 from referee.session import log as events
 from referee.session.advisers import Advisers

@@ -11,14 +11,14 @@ from engine.values import Player
 from referee.clocks import FlagRule, PauseReason
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
-from referee.journal.events import CLOCK
-from referee.journal.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, AcceptedTurn, VerdictKind
+from referee.record.events import CLOCK
+from referee.record.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 from referee.session.ports import ServiceSettings, TurnEnd

@@ -24,17 +24,17 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from app.settings.settings import PageOptions
+from app.setup.page import SetUpEnvironment, SetUpPage
+from app.setup.picture_checks import SharedCamera
+from app.setup.routes import create_set_up
+from app.setup.steps import Progress, steps_of
 from benchmarks.parts.page.browser import chromium
 from engine.registry import load
+from frontends.page.access import Role
+from frontends.page.server import open_page, open_site
+from frontends.table_port import SnapshotHub, TablePort
 from referee.commands.values import CommandQueue
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.setup.page import SetUpEnvironment, SetUpPage
-from referee.setup.picture_checks import SharedCamera
-from referee.setup.routes import create_set_up
-from referee.setup.steps import Progress, steps_of
-from referee.web.access import Role
-from referee.web.server import open_page, open_site
 from scripts.drawing.screens import screen_of
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, lens

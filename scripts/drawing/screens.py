@@ -23,15 +23,15 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from app.runtime.builder import open_session
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
+from frontends.terminal.live_screen import Screen, ScreenContent, ScreenLine
+from frontends.terminal.report import Report
+from journal.journal import Journal
 from referee.commands.typed_lines import KEYS
 from referee.commands.values import EnterRoll, EnterTurn
-from referee.journal.journal import Journal
-from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
-from referee.rendering.report import Report
-from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings
 from vision.frame import Frame, Image

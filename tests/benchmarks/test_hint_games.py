@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.play.game import choose_randomly
 from benchmarks.parts import hint_games
 from benchmarks.parts.hint_games import (
     HintGamePlan,
@@ -18,7 +19,6 @@ from benchmarks.parts.hint_games import (
 )
 from benchmarks.parts.hint_scores import score_of, wilson
 from engine.registry import load
-from referee.cli.play.game import choose_randomly
 from tests.engine import toy_harvest
 
 RANDOM = Pairing("deblockle", "random", 0.01)

@@ -217,7 +217,19 @@ def test_a_part_that_is_missing_is_an_error() -> None:
 # Each phrase in the code gives its template as many parts as it has placeholders.
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+ROOMS = (
+    "common",
+    "engine",
+    "vision",
+    "hardware",
+    "firmware_bridge",
+    "referee",
+    "journal",
+    "frontends",
+    "app",
+    "hall",
+    "simulator",
+)
 
 
 def _wrong(source: str) -> Iterator[str]:

@@ -6,11 +6,11 @@ from itertools import count
 from random import Random
 
 from benchmarks.hall.feeds import Feed
+from frontends.mqtt.topics import ONLINE, ReplayRequest, TableEvent, Topics
 from hall.copies import MOST_TABLE_BYTES
 from hall.database import Database
 from hall.hall import Hall, Incoming, Outgoing
 from hall.rulings import Rulings
-from referee.mqtt.topics import ONLINE, ReplayRequest, TableEvent, Topics
 
 PREFIX = "club"
 OPENED: list[Database] = []

@@ -17,11 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
+from frontends.mqtt.hall_search import HallBroker
 from hall.announcement import _announce
 from hall.broker import Address, BrokerConnection, MessageQueue
 from hall.hall import Incoming, Outgoing
 from referee.errors import BrokerError
-from referee.mqtt.hall_search import HallBroker
 from tests.commands import runner_in
 from tests.guard import GUARD_S
 from tests.hall.halls import hall_on

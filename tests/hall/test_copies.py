@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.cli.root import root
 from hall.copies import _MOST_SWEPT, MOST_JOURNALS
 from hall.database import SCHEMA, VERSION, Database, names_password, stored_text, text_to_store
 from hall.hall import Hall, Incoming, Sweeper
-from referee.cli.root import root
 from referee.errors import HallStoreError
-from referee.journal.events import STOPPED, EventKind
+from referee.record.events import STOPPED, EventKind
 from tests.effort import cases
 from tests.guard import GUARD_S
 from tests.hall.halls import Clock, event, hall_on, kept, online, opened, replay, settle, state, table

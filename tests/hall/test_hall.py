@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hall.feeds import Feed
+from frontends.documents import ClockDocument
+from frontends.mqtt.topics import Answer, TableEvent, TableState, Topics
 from hall.floor import MOST_SEATS, Floor, Seat, Urgency, sort_seats
 from hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Pictures
 from hall.rulings import Status
-from referee.documents import ClockDocument
-from referee.journal.journal import utc_text
-from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
+from journal.journal import utc_text
 from tests.effort import cases
 from tests.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, replay, settle, state, table
 

@@ -17,10 +17,10 @@ from urllib.parse import unquote, urlsplit
 import click
 import pytest
 
+from app.cli.group import LazyCommand
+from app.cli.root import root
 from engine import records
 from engine.registry import games, load
-from referee.cli.group import LazyCommand
-from referee.cli.root import root
 from tests.commands import COMMANDS
 from tests.present import present
 
@@ -321,7 +321,19 @@ def test_nothing_private_is_told(page: Path) -> None:
         assert not re.search(ODD_HOSTS, host, re.IGNORECASE), f"{host} is no public place to read on"
 
 
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+ROOMS = (
+    "common",
+    "engine",
+    "vision",
+    "hardware",
+    "firmware_bridge",
+    "referee",
+    "journal",
+    "frontends",
+    "app",
+    "hall",
+    "simulator",
+)
 
 
 def test_lists_of_games_leave_none_out() -> None:

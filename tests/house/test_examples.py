@@ -9,16 +9,28 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+ROOMS = (
+    "common",
+    "engine",
+    "vision",
+    "hardware",
+    "firmware_bridge",
+    "referee",
+    "journal",
+    "frontends",
+    "app",
+    "hall",
+    "simulator",
+)
 ENTRY_POINTS = {
     "engine",
     "engine.records",
     "engine.registry",
     "firmware_bridge.protocol",
     "hardware.lights",
-    "referee.journal",
+    "journal",
     "referee.judge",
-    "referee.runtime.builder",
+    "app.runtime.builder",
     "simulator",
     "vision.readers",
 }

@@ -4,10 +4,10 @@ from typing import Any
 
 from engine.api import Clock
 from engine.registry import load
+from journal.journal import Journal
+from journal.reader import events_of_game
 from referee.clocks import TimeControl
 from referee.hints.hint_settings import HintSettings
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game
 from referee.session.service import Service, without_camera
 
 

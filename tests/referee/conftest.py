@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.scene.calibration_board import charuco_views
 from engine.registry import load
-from referee.journal.journal import Journal
+from journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import ServiceSettings
 from simulator.scene.scene import lens

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from app.sensing.health import SensorHealth, SensorSnapshot
+from app.sensing.readers import FusedReader, SensorReader
 from referee.judge.verdict import Verdict
-from referee.sensing.health import SensorHealth, SensorSnapshot
-from referee.sensing.readers import FusedReader, SensorReader
 from referee.session.feed import signal_subscriber
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service

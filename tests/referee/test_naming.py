@@ -4,7 +4,7 @@ import pytest
 
 from common.phrases import Phrase, joined, listed
 from engine.registry import load
-from referee.languages import sentences
+from frontends.languages import sentences
 from referee.naming import Names, as_name
 
 GERMAN = sentences("de")

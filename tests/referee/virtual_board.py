@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from app.settings.configuration import Configuration, load
 from firmware_bridge.pin_maps.file import parse_pin_map
 from hardware.pin_map import BUTTON_ROLES
-from referee.settings.configuration import Configuration, load
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from simulator.microcontroller.wire import WireFaults
 from tests.guard import GUARD_S

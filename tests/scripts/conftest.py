@@ -125,7 +125,7 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Projec
         shutil.copytree(ROOT / "scripts", project.folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
         project.write("pyproject.toml", '[project]\nname = "tabletop-referee"\nversion = "1.2.3"\n')
         project.write("referee/__init__.py", "")
-        project.write("referee/__main__.py", ECHO)
+        project.write("app/__main__.py", ECHO)
         project.write("requirements.txt", make_wheel(place / "wheels", "1.0"))
         for tool in TOOLS:
             (project.tools / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")

@@ -27,7 +27,7 @@ def test_the_exit_code_is_the_referees(project, made_by_hand):
 
 def test_it_runs_from_any_folder_and_through_links(project, made_by_hand, tmp_path):
     made_by_hand(".venv", "requirements.txt", PASS_ON)
-    expected = f"{project.folder}/.venv/bin/python -P -m referee\n"
+    expected = f"{project.folder}/.venv/bin/python -P -m app\n"
     (tmp_path / "first").symlink_to(project.folder / "run")
     (tmp_path / "second").symlink_to("first")
     assert project.call("run", cwd=tmp_path).stdout == expected

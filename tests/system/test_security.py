@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.commands.command_socket import ask
+from app.runtime.command_socket import ask
+from app.systemd import DEVICE_GROUPS, Installation
+from frontends.page.server import HTTPS_ABOVE
 from referee.commands.values import TakeBack
-from referee.systemd import DEVICE_GROUPS, Installation
-from referee.web.server import HTTPS_ABOVE
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.guard import GUARD_S
@@ -65,7 +65,7 @@ class Running:
         told = ["--camera", f"folder:{folder / 'frames'}", "--calibration", str(folder / "camera.json")]
         own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "referee", "watch", *told, "--journal", str(self.journal), *page],
+            [sys.executable, "-m", "app", "watch", *told, "--journal", str(self.journal), *page],
             cwd=folder,
             env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,

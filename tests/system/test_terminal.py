@@ -28,11 +28,11 @@ from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.journal.events import Event, EventKind, JsonValue
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game, read_journal
-from referee.journal.results import make_record, outcome_sentence
+from journal.journal import Journal
+from journal.reader import events_of_game, read_journal
+from referee.record.events import Event, EventKind, JsonValue
+from referee.record.fold import fold
+from referee.record.results import make_record, outcome_sentence
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.engine.whole_games import any_roll
@@ -61,7 +61,7 @@ class Terminal:
         size = {"COLUMNS": str(columns), "LINES": "24"}
         self.process = subprocess.Popen(
             # A test run in the background ignores Ctrl-C, and so would what it starts.
-            ["env", "--default-signal=INT", sys.executable, "-P", "-m", "referee", *arguments],
+            ["env", "--default-signal=INT", sys.executable, "-P", "-m", "app", *arguments],
             cwd=folder,
             env={**environment, **size, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "dumb"},
             stdin=theirs,
@@ -225,7 +225,7 @@ class Watch:
 
     @staticmethod
     def _command(*words: str) -> list[str]:
-        return [sys.executable, "-P", "-m", "referee", *words]
+        return [sys.executable, "-P", "-m", "app", *words]
 
     def until(self, words: str) -> None:
         """Read the screen until it shows these words, whatever it draws between them."""
@@ -312,7 +312,7 @@ def test_an_old_journal_or_a_picture_gives_no_commands_to_the_terminal(
     if is_terminal:
         tty.setraw(theirs)
     environment = {**os.environ, "HOME": str(folder), "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    program = [sys.executable, "-m", "referee", *words]
+    program = [sys.executable, "-m", "app", *words]
     with subprocess.Popen(program, stdout=theirs, stderr=theirs, cwd=folder, env={**environment, "TERM": "xterm"}):
         os.close(theirs)
         received = b""

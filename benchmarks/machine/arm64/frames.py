@@ -15,11 +15,11 @@ from typing import Any
 import cv2
 import numpy as np
 
+from app.runtime.builder import open_session
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
 from engine.registry import load
-from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
+from journal.journal import Journal
 from referee.session.service import Service
 from vision.readers.registry import table_reader
 

@@ -15,6 +15,10 @@ from typing import Any
 import cv2
 import numpy as np
 
+from app.sensing.health import SensorRecord, Suspicion, load_health
+from app.settings.configuration import example as example_settings
+from app.settings.configuration import load as load_settings
+from app.wiring.plan import load_sensor_map
 from benchmarks.parts.fuzz.run import Parser
 from benchmarks.parts.fuzz.typed import played
 from engine.errors import EngineError
@@ -27,16 +31,12 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, light_map_as_toml, read_light_map
+from journal.backups import restore
+from journal.journal import Journal
+from journal.reader import read_journal
 from referee.errors import ConfigError, RefereeError
-from referee.journal.backups import restore
-from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.reader import read_journal
-from referee.sensing.health import SensorRecord, Suspicion, load_health
-from referee.settings.configuration import example as example_settings
-from referee.settings.configuration import load as load_settings
-from referee.wiring.plan import load_sensor_map
+from referee.record.events import Event, EventKind, Evidence
+from referee.record.fold import fold
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from vision.calibration import load_calibration, save_calibration

@@ -7,13 +7,13 @@ from random import Random
 
 from benchmarks.hall.feeds import Feed
 from benchmarks.parts.fuzz.run import Parser
+from frontends.documents import ClockDocument, VerdictDocument
+from frontends.mqtt.topics import ONLINE, Answer, Topics
 from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
 from hall.web.support import drawn, look_of
-from referee.documents import ClockDocument, VerdictDocument
-from referee.journal.journal import utc_text
-from referee.mqtt.topics import ONLINE, Answer, Topics
+from journal.journal import utc_text
 
 _TABLE, _PREFIX = "table-1", "referee"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

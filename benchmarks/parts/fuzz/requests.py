@@ -14,17 +14,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message
 
+from app.runtime.command_socket import command_message, parse_command, read_message
 from benchmarks.parts.fuzz.files import read_as_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
-from referee.commands.command_socket import command_message, parse_command, read_message
+from frontends.mqtt.client import parse_fields, parse_picture_request, request_id_of
+from frontends.mqtt.topics import ReplayRequest
+from frontends.page.access import Access, AccessPolicy
+from frontends.page.devices import PairedDevices
+from frontends.page.guard import form_fields, form_with_files, refuse_strangers
 from referee.commands.values import COMMANDS, AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, Role, TakeBack
 from referee.errors import CorrectionError, PageError
-from referee.mqtt.client import parse_fields, parse_picture_request, request_id_of
-from referee.mqtt.topics import ReplayRequest
-from referee.web.access import Access, AccessPolicy
-from referee.web.devices import PairedDevices
-from referee.web.guard import form_fields, form_with_files, refuse_strangers
 
 _SENT = (
     TakeBack("Ann"),

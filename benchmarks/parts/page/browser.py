@@ -12,13 +12,13 @@ from typing import Any
 import click
 from playwright.sync_api import Browser, CDPSession, Page, ViewportSize, sync_playwright
 
+from app.settings.settings import PageOptions
 from engine.registry import games, load
+from frontends.page.server import open_page
+from frontends.table_port import SnapshotHub, TablePort
 from hardware.lights.signals import Mood, Signal
 from referee.commands.values import CommandQueue
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.web.server import open_page
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
 _CPU_THROTTLING = 4

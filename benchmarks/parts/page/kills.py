@@ -24,17 +24,17 @@ import click
 import numpy as np
 from playwright.sync_api import Browser, Page
 
+from app.runtime.builder import open_session
+from app.settings.settings import PageOptions
 from benchmarks.parts.page.browser import PHONE, chromium
 from engine.registry import load
+from frontends.page.history import History
+from frontends.page.server import open_page
+from frontends.table_port import SnapshotHub, TablePort
+from journal.journal import Journal
 from referee.commands.values import Command, CommandQueue, EnterTurn, NewGame, TakeBack
-from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
 from referee.session.ports import ServiceSettings
 from referee.session.service import carry_out_commands
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.web.history import History
-from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 

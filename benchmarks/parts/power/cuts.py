@@ -15,18 +15,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.runtime.builder import open_session
 from benchmarks.parts.power.disk import CutOutcome, Disk
 from benchmarks.parts.power.vfs import RecordingFiles, write_files
 from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, show
 from common.durable import sync_folder
 from engine.registry import load
+from journal.database import LAST_RECORDED, Connect, connect
+from journal.journal import Journal, SyncFolder
+from journal.last_recorded import last_recorded_text
 from referee.errors import JournalError, RefereeError
-from referee.journal.database import LAST_RECORDED, Connect, connect
-from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
-from referee.journal.fold import fold
-from referee.journal.journal import Journal, SyncFolder
-from referee.journal.last_recorded import last_recorded_text
-from referee.runtime.builder import open_session
+from referee.record.events import Event, EventKind, Evidence, EvidenceLimits
+from referee.record.fold import fold
 
 JOURNAL = "journal.sqlite"
 LIMITS = EvidenceLimits(picture_bytes=16 * 1024, total_bytes=192 * 1024)

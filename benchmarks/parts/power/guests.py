@@ -11,12 +11,12 @@ from typing import Any
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
+from app.runtime.command_socket import ask
 from benchmarks.parts.power.ledger import Answer, PublishedEvent
 from benchmarks.parts.power.served import TABLE
-from referee.commands.command_socket import ask
+from frontends.mqtt.topics import PREFIX, Topics
 from referee.commands.values import EnterTurn, TakeBack
 from referee.errors import UnreachableError
-from referee.mqtt.topics import PREFIX, Topics
 
 TIMEOUT_S = 180.0
 _CONNECTION_ERRORS = (OSError, http.client.HTTPException, ValueError)

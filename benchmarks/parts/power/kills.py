@@ -18,17 +18,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from app.runtime.builder import open_session
 from benchmarks.parts.environment import ROOT
 from benchmarks.parts.power.world import GAME, PATIENCE_S, SETTINGS, Glimpse, GlimpseReader, World, show
 from engine.api import Game
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import LightRole, Mood, Signal
+from journal.journal import BufferedJournal, Journal
 from referee.errors import RefereeError
-from referee.journal.events import Event, Evidence
-from referee.journal.fold import Folded, fold_each
-from referee.journal.journal import BufferedJournal, Journal
-from referee.runtime.builder import open_session
+from referee.record.events import Event, Evidence
+from referee.record.fold import Folded, fold_each
 from referee.session.feed import signal_subscriber
 
 ANSWER_TIMEOUT_S = 60.0

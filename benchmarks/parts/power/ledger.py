@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.parts.power.kills import KillError
-from referee.journal.events import Event, EventKind
+from referee.record.events import Event, EventKind
 
 _ORDERED = frozenset({EventKind.TURN, EventKind.TAKE_BACK})
 

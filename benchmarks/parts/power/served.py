@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 import uvicorn.protocols.http.auto  # noqa: F401 - loaded before the fork
 
+from app.runtime.builder import open_session
+from app.runtime.command_socket import open_command_socket
+from app.settings.settings import PageOptions
 from engine.api import Game
 from engine.registry import load
-from referee.commands.command_socket import open_command_socket
+from frontends.mqtt.options import MqttOptions
+from frontends.mqtt.table_link import connect_to_broker
+from frontends.page.server import open_page
+from frontends.table_port import SnapshotHub, TablePort
+from journal.journal import BufferedJournal, Journal
 from referee.commands.values import CommandQueue, Role
 from referee.errors import RefereeError
-from referee.journal.journal import BufferedJournal, Journal
-from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import connect_to_broker
-from referee.runtime.builder import open_session
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, Service, run
-from referee.session.table_port import SnapshotHub, TablePort
-from referee.settings.settings import PageOptions
-from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 

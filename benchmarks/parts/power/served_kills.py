@@ -26,10 +26,10 @@ from benchmarks.parts.power.mounted import PlainDisk
 from benchmarks.parts.power.served import CLOSE, GAMES, READY, Ended, Remark, TableAddress, serve_table
 from engine.api import Game
 from engine.showing import turns_to_draw_from
+from journal.journal import Journal
+from journal.reader import read_journal
 from referee.errors import JournalError, RefereeError
-from referee.journal.fold import Folded, fold
-from referee.journal.journal import Journal
-from referee.journal.reader import read_journal
+from referee.record.fold import Folded, fold
 
 KILLS_AN_EVENING = 25
 _MOST_ORDERS = 4

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any
 
+from app.wiring.plan import Inputs
 from benchmarks.faults.disturbances import SPOILT
 from benchmarks.faults.game import NO_FAULT
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
@@ -17,7 +18,6 @@ from engine.showing import turns_showing
 from engine.values import Facing, Place
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
-from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from app.demo.table import enrolled_appearance
+from app.runtime.builder import attention, compose_reader, open_session
+from app.wiring.plan import Inputs
 from benchmarks.faults.answers import FaultyOptions, Override
 from benchmarks.faults.disturbances import TILTS_DEG, Disturbance
 from benchmarks.faults.game import Episode
@@ -24,17 +27,14 @@ from engine.registry import load
 from engine.values import OptionValue
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
+from journal.journal import BufferedJournal, Journal
 from referee.commands.values import CommandQueue, Correct, EnterRoll, Reply
-from referee.demo.table import enrolled_appearance
-from referee.journal.events import Event
-from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict
-from referee.runtime.builder import attention, compose_reader, open_session
+from referee.record.events import Event
 from referee.session.feed import Subscriber, signal_subscriber
 from referee.session.ports import Reader, ServiceSettings, TurnEnd
 from referee.session.service import FrameSource, LoopPorts, run
-from referee.wiring.plan import Inputs
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.players import Habits

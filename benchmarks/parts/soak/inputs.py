@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from app.sensing.health import SensorSnapshot
 from benchmarks.faults.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from benchmarks.faults.table import FaultyTable
-from referee.sensing.health import SensorSnapshot
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
 from simulator.rendering.hands import HandOcclusion, cover_mask

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.demo.run import silent_turn_numbers
 from benchmarks.parts.soak.circumstances import facings_of
 from benchmarks.parts.soak.game import GameRecord
 from engine.api import Game
 from engine.registry import load
-from referee.demo.run import silent_turn_numbers
-from referee.journal.events import Event
+from referee.record.events import Event
 from simulator.play.game import TruthEvent
 
 _REFEREE_ITSELF = "button"

@@ -9,11 +9,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from app.wiring.plan import Inputs
 from benchmarks.faults.answers import faulty_players
 from benchmarks.faults.game import FAULT_KINDS, NO_FAULT, impossible_kinds
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND
 from engine.registry import load
-from referee.wiring.plan import Inputs
 from simulator.play.players import HANDLERS
 
 MOST_NEEDLESS_SHARE = 0.01

@@ -8,7 +8,7 @@ from benchmarks.parts.soak.circumstances import is_disturbed
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.report import UNTHROWN, Outcome
 from engine.api import Game
-from referee.journal.events import SEEN, Event, EventKind
+from referee.record.events import SEEN, Event, EventKind
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent
 

@@ -6,6 +6,7 @@ The ground truth is only used here, after the game.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.wiring.plan import Inputs
 from benchmarks.faults.disturbances import Disturbance
 from benchmarks.parts.soak.circumstances import (
     belief_at,
@@ -31,9 +32,8 @@ from benchmarks.parts.soak.violations import (
 )
 from engine.api import Game
 from engine.registry import load
-from referee.journal.events import Event
 from referee.judge.verdict import VerdictKind
-from referee.wiring.plan import Inputs
+from referee.record.events import Event
 from simulator.play.actions import ActionKind
 from vision.layout.pieces import BlockPieces
 

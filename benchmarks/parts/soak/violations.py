@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from app.wiring.plan import Inputs
 from benchmarks.faults.deblockle import ONLY_SIDE_FACES, PUT_BACK_TURNED
 from benchmarks.parts.soak.circumstances import (
     belief_at,
@@ -28,7 +29,6 @@ from engine.showing import turns_showing, unfinished_showing
 from engine.values import EMPTY
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import VerdictKind
-from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent
 from vision.geometry import CubeSolid, Side

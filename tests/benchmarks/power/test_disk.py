@@ -22,8 +22,8 @@ from benchmarks.parts.power.disk import (
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, Recorded, Remark, Shown
 from benchmarks.parts.power.mounted import DiskMissingError, FailingDisk, unshare_mounts
 from engine.registry import load
-from referee.journal.events import Event, EventKind
-from referee.journal.journal import Journal
+from journal.journal import Journal
+from referee.record.events import Event, EventKind
 
 FILE = 0
 writes = st.builds(Write, st.just(FILE), st.integers(0, 6000), st.binary(min_size=1, max_size=3000))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.wiring.plan import Inputs
 from benchmarks.faults.answers import FaultyOptions
 from benchmarks.faults.disturbances import Disturbance
 from benchmarks.faults.table import FaultyTable, faulty_setting
@@ -26,7 +27,6 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from tests.present import present

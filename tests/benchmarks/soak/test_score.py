@@ -19,8 +19,8 @@ from benchmarks.scene.things import ForeignObject
 from engine.registry import games, load
 from engine.values import Roll
 from referee.commands.values import Reply
-from referee.journal.events import SEEN, Event, EventKind, JsonValue
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.events import SEEN, Event, EventKind, JsonValue
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.scene.scene import looking_at

@@ -346,7 +346,7 @@ def test_holders_are_those_with_the_port_open_or_locked(tmp_path: Path, pair: tu
     (tmp_path / "proc" / "8" / "comm").write_text("python3\n")
     assert str(port_holders(str(node), tmp_path / "proc")[1]) == "python3 (process 8)"
     for command, name in (
-        ("python3\0-P\0-m\0referee\0watch\0", "python3 -m referee"),
+        ("python3\0-P\0-m\0app\0watch\0", "python3 -m app"),
         ("python3\0script.py\0-m\0", "python3"),
     ):
         (tmp_path / "proc" / "8" / "cmdline").write_text(command)

@@ -13,19 +13,19 @@ import pytest
 from benchmarks.hall.feeds import Feed
 from common.phrases import Phrase
 from engine.registry import load
+from frontends.documents import ClockDocument, VerdictDocument
+from frontends.languages import sentences
+from frontends.mqtt.topics import Answer, TableEvent, TableState, Topics
+from frontends.page.access import Role
 from hall.floor import Seat
 from hall.hall import Incoming
 from hall.web.support import ClockLine, clock_of
-from referee.documents import ClockDocument, VerdictDocument
 from referee.errors import HallStoreError
-from referee.journal.events import EventKind
-from referee.languages import sentences
-from referee.mqtt.topics import Answer, TableEvent, TableState, Topics
 from referee.naming import Names
-from referee.web.access import Role
+from referee.record.events import EventKind
+from tests.frontends.page.page_table import HOUSE, access_of, paired
 from tests.hall.halls import PREFIX, event, hall_on, opened, state
 from tests.hall.web.visits import HTML, Visit, serving
-from tests.referee.web.page_table import HOUSE, access_of, paired
 
 
 def playing(feed: Feed, game: str) -> TableState:

@@ -12,12 +12,12 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from frontends.page.access import Access
 from hall.hall import Hall
 from hall.web.app import create_hall
 from hall.web.support import HallServices
-from referee.web.access import Access
+from tests.frontends.page.page_table import HOST, access_of
 from tests.hall.halls import Clock, hall_on, settle, table
-from tests.referee.web.page_table import HOST, access_of
 
 HTML = {"accept": "text/html"}
 NASTY = "<script>alert(1)</script>"

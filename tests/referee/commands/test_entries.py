@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.cli.play.game import choose_randomly
 from engine import records, registry
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.registry import load
@@ -20,17 +21,16 @@ from engine.search.budget import CountingClock
 from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, OptionValue, Roll
-from referee.cli.play.game import choose_randomly
+from journal import database
+from journal.journal import Journal
+from journal.reader import read_journal
 from referee.commands.entries import apply_entry, refusal, start_states, with_named_players
 from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.hint_settings import HintSettings
-from referee.journal import database
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold, read_step
-from referee.journal.journal import Journal
-from referee.journal.reader import read_journal
-from referee.journal.results import event_lines, make_record
+from referee.record.events import Event, EventKind
+from referee.record.fold import fold, read_step
+from referee.record.results import event_lines, make_record
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.engine.whole_games import scores_of

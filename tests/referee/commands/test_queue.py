@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from hardware.pin_map import ButtonRole
-from referee.commands import command_socket
-from referee.commands.command_socket import (
+from app.runtime import command_socket
+from app.runtime.command_socket import (
     MOST_BYTES,
     CommandSocket,
     ask,
@@ -24,6 +23,7 @@ from referee.commands.command_socket import (
     reply_message,
     socket_path,
 )
+from hardware.pin_map import ButtonRole
 from referee.commands.values import (
     Announce,
     AskHint,

@@ -8,6 +8,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import Outcome
+from frontends.table_port import CommandError, CommandHandler, SnapshotHub, TablePort
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.commands.rights import on_behalf
@@ -34,7 +35,6 @@ from referee.commands.values import (
 )
 from referee.errors import CorrectionError
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import CommandError, CommandHandler, SnapshotHub, TablePort
 from tests.guard import GUARD_S
 
 GAME = load("diaballik")

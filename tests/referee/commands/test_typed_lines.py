@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from common.user import user_name
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
+from journal.journal import Journal
+from journal.reader import events_of_game
 from referee.commands.entries import apply_correction, read_looks
 from referee.commands.typed_lines import (
     PolledLines,
@@ -41,9 +43,7 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game
+from referee.record.fold import fold
 from tests.guard import GUARD_S
 from tests.referee.by_text import by_text
 

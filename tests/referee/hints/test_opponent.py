@@ -10,6 +10,7 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from hardware.lights.signals import LightRole
+from journal.journal import Journal
 from referee.commands.entries import apply_entry
 from referee.commands.typed_lines import parse_line
 from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, TakeBack
@@ -22,11 +23,10 @@ from referee.hints.opponent import (
     OpponentSettings,
     other_turn_verdict,
 )
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import Folded, Intention, intention_after
-from referee.journal.journal import Journal
-from referee.journal.results import event_lines
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
+from referee.record.events import Event, EventKind
+from referee.record.fold import Folded, Intention, intention_after
+from referee.record.results import event_lines
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service
 from tests.referee.judge.drawn import drawn

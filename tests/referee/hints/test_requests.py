@@ -15,17 +15,20 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
+from app.runtime.command_socket import CommandSocket, ask
 from common.grid import PlaceGrid
 from engine.errors import EngineError
 from engine.games.deblockle.hints import search_rules_of
 from engine.registry import load
 from engine.search.budget import CountingClock
+from frontends.hint_process import HintProcess, serve
 from hardware.buttons import Buttons
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
-from referee.commands.command_socket import CommandSocket, ask
+from journal.journal import Journal
+from journal.reader import events_of_game
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -49,11 +52,8 @@ from referee.hints.advice import (
 )
 from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import ImmediateHints, hint_event, recorded_advice
-from referee.hints.process import HintProcess, serve
-from referee.journal.events import decode, encode
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game
+from referee.record.events import decode, encode
+from referee.record.fold import fold
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, Service, run
 from tests.engine import toy_harvest

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from referee.sensing.health import SensorSettings
-from referee.sensing.readers import sensed_only
+from app.sensing.health import SensorSettings
+from app.sensing.readers import sensed_only
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 SENSORS = SensorSettings()

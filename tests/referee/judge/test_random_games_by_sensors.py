@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.wiring.plan import Inputs
 from benchmarks.sensing import ErrorRates, main, play, scaled
 from engine.registry import load
-from referee.wiring.plan import Inputs
 from tests.effort import cases
 
 SEEDS = st.integers(0, 2**32 - 1)

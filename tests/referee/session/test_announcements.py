@@ -12,11 +12,14 @@ from gpiozero.pins import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.runtime.builder import open_session
 from engine.errors import IllegalTurnError
 from engine.registry import load
 from hardware.buttons import Buttons
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
+from journal.journal import Journal
+from journal.reader import events_of_game
 from referee.commands.values import (
     AgreedDraw,
     Announce,
@@ -36,13 +39,10 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
-from referee.journal.events import ASKS_TAKE_BACK, Event, EventKind
-from referee.journal.fold import Offer, fold, offer_after
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game
-from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
-from referee.runtime.builder import open_session
+from referee.record.events import ASKS_TAKE_BACK, Event, EventKind
+from referee.record.fold import Offer, fold, offer_after
+from referee.record.results import event_lines
 from referee.session.announcer import CONFIRM_S
 from referee.session.feed import TableSnapshot
 from referee.session.log import correction_event, misread_event

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from app.runtime.builder import open_session
 from engine.registry import load
 from engine.values import OptionValue
+from journal.journal import Journal
 from referee.commands.values import Announce, Command, CommandQueue, EnterTurn, NewGame, Reply
 from referee.errors import CorrectionError
-from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
 from referee.session.log import open_game
 from referee.session.ports import GameChangedError, ServiceSettings
 from referee.session.service import Service, carry_out_commands

@@ -9,12 +9,12 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
+from journal.journal import Journal
 from referee.clocks import ClockFace, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
+from referee.record.fold import fold
+from referee.record.results import event_lines
 from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.service_table import FPS, Table, wall_clock
 from vision.reading import Hindrance, HindranceKind

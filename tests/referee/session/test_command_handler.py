@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from engine.registry import load
+from frontends.table_port import CommandError, CommandFault, CommandHandler, ReplyDocument, SnapshotHub, TablePort
 from hardware.lights.signals import Mood, Signal
+from journal.journal import Journal
 from referee.commands.values import CommandQueue, OfferDraw, Reply, Role
-from referee.journal.events import ASKS_TAKE_BACK, REQUEST, Event, EventKind
-from referee.journal.fold import Offer
-from referee.journal.journal import Journal
+from referee.record.events import ASKS_TAKE_BACK, REQUEST, Event, EventKind
+from referee.record.fold import Offer
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import CommandError, CommandFault, CommandHandler, ReplyDocument, SnapshotHub, TablePort
 from tests.guard import GUARD_S
 
 

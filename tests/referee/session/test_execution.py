@@ -11,6 +11,8 @@ from engine.errors import EngineError
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ButtonRole
+from journal.journal import Journal
+from journal.reader import events_of_game
 from referee.commands.entries import apply_entry
 from referee.commands.values import (
     Announce,
@@ -26,11 +28,9 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError, JournalMissingError
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.journal.reader import events_of_game
-from referee.journal.results import event_lines
 from referee.judge.verdict import VerdictKind
+from referee.record.fold import fold
+from referee.record.results import event_lines
 from referee.session.log import new_game_event
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service

@@ -11,7 +11,17 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Outcome
+from frontends.table_port import (
+    CameraPictures,
+    NewestFrame,
+    PhonePort,
+    SnapshotHub,
+    TablePort,
+    VersionedSnapshot,
+    as_jpeg,
+)
 from hardware.lights.signals import Mood, Signal
+from journal.journal import BufferedJournal
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -26,21 +36,11 @@ from referee.commands.values import (
 )
 from referee.errors import JournalFullError
 from referee.hints.opponent import ImmediateHints
-from referee.journal.fold import Intention
-from referee.journal.journal import BufferedJournal
 from referee.judge.stability import StableView
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.fold import Intention
 from referee.session.feed import Deed, TableSnapshot, deeds, next_words, players_of, players_to_move
 from referee.session.ports import ServiceSettings
-from referee.session.table_port import (
-    CameraPictures,
-    NewestFrame,
-    PhonePort,
-    SnapshotHub,
-    TablePort,
-    VersionedSnapshot,
-    as_jpeg,
-)
 from referee.session.view import OpenQuestion, StallWatch, UnclearWatch, is_news
 from tests.guard import GUARD_S
 from tests.referee.service_table import Table

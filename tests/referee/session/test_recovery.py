@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from app.runtime.builder import open_session
 from engine.registry import load
 from engine.values import Breach
 from hardware.lights.signals import Mood
+from journal.journal import BufferedJournal, Journal
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
-from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.runtime.builder import open_session
+from referee.record.events import Event, EventKind, Evidence
 from referee.session.log import latest_overrides, standing_fault, verdict_event
 from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.by_text import by_text

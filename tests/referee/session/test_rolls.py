@@ -11,11 +11,11 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Roll
 from hardware.lights.signals import Mood
+from journal.journal import Journal
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, QueuedCommand, Reply, TakeBack, ignore_reply
 from referee.hints.opponent import ImmediateHints
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.fold import fold
 from referee.session.ports import ServiceSettings, TurnEnd
 from tests.present import present
 from tests.referee.by_text import by_text

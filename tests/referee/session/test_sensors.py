@@ -12,13 +12,13 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Sound
+from journal.journal import Journal
 from referee.clocks import FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, QueuedCommand, Reply, TakeBack
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold
-from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.events import Event, EventKind
+from referee.record.fold import fold
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
 from referee.session.timekeeper import NOBODY_LOSES

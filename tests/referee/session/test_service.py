@@ -10,12 +10,12 @@ import pytest
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ButtonRole
+from journal.journal import BufferedJournal
 from referee.clocks import ClockMode, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, CommandQueue, Correct, NewGame, Press, Reply, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, FieldError, JournalFullError
 from referee.hints.advice import HintStrength
 from referee.hints.hint_settings import HintSettings
-from referee.journal.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
 from referee.session.ports import ServiceSettings
 from referee.session.service import LoopPorts, carry_out_commands, run

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.values import EMPTY, Breach, Outcome, OutcomeKind
 from hardware.lights.signals import Mood, Signal, Sound
-from referee.journal.events import STOPPED
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.record.events import STOPPED
 from referee.session.feed import (
     add_trouble,
     entered_signal,

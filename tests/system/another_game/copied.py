@@ -9,7 +9,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 GAME = Path(__file__).parent
-ROOMS = ("benchmarks", "common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+ROOMS = (
+    "benchmarks",
+    "common",
+    "engine",
+    "vision",
+    "hardware",
+    "firmware_bridge",
+    "referee",
+    "journal",
+    "frontends",
+    "app",
+    "hall",
+    "simulator",
+)
 
 _HANDLER = '        "reversi": ReversiHandler,\n'
 _IMPORT = "from simulator.play.reversi import ReversiHandler\n"

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from app.cli.context import utc_now
+from app.runtime.builder import open_session
 from common.grid import PlaceGrid
 from engine.records import make, read, replay, write
 from engine.registry import load
+from frontends.terminal.board_text import DrawnBoard, board_text
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal
-from referee.cli.context import utc_now
+from journal.journal import Journal
 from referee.commands.values import TakeBack
-from referee.journal.events import Event, EventKind
-from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.rendering.board_text import DrawnBoard, board_text
-from referee.runtime.builder import open_session
+from referee.record.events import Event, EventKind
 from referee.session.feed import signal_subscriber
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service

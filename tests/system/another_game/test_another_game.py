@@ -86,20 +86,20 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
         list("......"),
     ]
 
-    checked = call("-m", "referee", "replay", journal).stdout
+    checked = call("-m", "app", "replay", journal).stdout
     assert "White wins: 0 black discs, 15 white ones." in checked
     assert "to see the end" in checked
-    record = call("-m", "referee", "export", "--journal", journal).stdout
+    record = call("-m", "app", "export", "--journal", journal).stdout
     assert {'[Game "reversi"]', '[Result "white"]', "5. black pass"} <= {
         line.split(" {")[0] for line in record.splitlines()
     }
     kept = journal.with_name("record.txt")
     kept.write_text(record, encoding="utf-8")
-    assert "Result: white" in call("-m", "referee", "replay", kept).stdout
+    assert "Result: white" in call("-m", "app", "replay", kept).stdout
 
 
 def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
-    assert "starts=black  Who begins. (black, white)" in call("-m", "referee", "rules", "reversi").stdout
+    assert "starts=black  Who begins. (black, white)" in call("-m", "app", "rules", "reversi").stdout
     programs = (
         "--player",
         "black=random",
@@ -110,22 +110,22 @@ def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
         "--journal",
         tmp_path / "played.sqlite",
     )
-    assert "Kept in" in call("-m", "referee", "play", "reversi", *programs).stdout
-    assert "all consistent" in call("-m", "referee", "replay", tmp_path / "played.sqlite").stdout
+    assert "Kept in" in call("-m", "app", "play", "reversi", *programs).stdout
+    assert "all consistent" in call("-m", "app", "replay", tmp_path / "played.sqlite").stdout
     journal = tmp_path / "new.sqlite"
     arguments = ("--player", "black=Ann", "--option", "starts=white", "--journal", journal)
-    assert "Game 1 of Reversi begins" in call("-m", "referee", "new", "reversi", *arguments).stdout
+    assert "Game 1 of Reversi begins" in call("-m", "app", "new", "reversi", *arguments).stdout
     (tmp_path / "referee.toml").write_text('[game]\nname = "reversi"\noptions = {starts = "white"}\n', encoding="utf-8")
-    assert '"reversi"' in call("-m", "referee", "config").stdout
+    assert '"reversi"' in call("-m", "app", "config").stdout
     sheet = tmp_path / "markers.pdf"
-    call("-m", "referee", "print", "markers", "--out", sheet)
+    call("-m", "app", "print", "markers", "--out", sheet)
     assert sheet.read_bytes().startswith(b"%PDF")
     (tmp_path / "referee.toml").write_text('[game]\nname = "reversy"\n', encoding="utf-8")
-    assert "did you mean 'reversi'?" in call("-m", "referee", "config", code=3).stderr
+    assert "did you mean 'reversi'?" in call("-m", "app", "config", code=3).stderr
 
 
 def test_a_camera_can_read_it(call: Call) -> None:
-    code = "from referee.settings.table_layout import layout_for_camera; layout_for_camera('reversi', None)"
+    code = "from app.settings.table_layout import layout_for_camera; layout_for_camera('reversi', None)"
     call("-c", code)
 
 

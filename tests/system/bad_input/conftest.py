@@ -17,7 +17,7 @@ import cv2
 import pytest
 from click.testing import CliRunner
 
-from referee.cli.root import root
+from app.cli.root import root
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
@@ -156,7 +156,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Live]]:
     def starting(*arguments: Any, before: Sequence[str] = ()) -> Live:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
         process = subprocess.Popen(
-            [*before, sys.executable, "-u", "-P", "-m", "referee", *map(str, arguments)],
+            [*before, sys.executable, "-u", "-P", "-m", "app", *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,

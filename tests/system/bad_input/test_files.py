@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.journal.events import Event
-from referee.journal.fold import fold
-from referee.journal.reader import read_journal
+from journal.reader import read_journal
+from referee.record.events import Event
+from referee.record.fold import fold
 from tests.commands import Run
 from tests.system.bad_input.conftest import SIZE, Game, Live
 from vision.frame import Image

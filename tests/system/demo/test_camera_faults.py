@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.runtime.builder import attention, open_session
 from benchmarks.parts.soak.game import looks_of_pieces
 from benchmarks.scene.processing import banded, garbled, rounded
 from engine.registry import load
+from journal.journal import Journal
 from referee.commands.values import CommandQueue
-from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.runtime.builder import attention, open_session
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import LoopPorts, run
 from simulator.play.game import GameOptions

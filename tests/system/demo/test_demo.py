@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from app.demo.controller import demo_controller
+from app.demo.run import run_demo, score_game
+from app.demo.table import DemoOptions, thinking_players
+from app.wiring.plan import Inputs
 from common.grid import PlaceGrid
 from engine.registry import load
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal
-from referee.demo.controller import demo_controller
-from referee.demo.run import run_demo, score_game
-from referee.demo.table import DemoOptions, thinking_players
-from referee.journal.events import Event, EventKind
-from referee.journal.journal import Journal
+from journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.wiring.plan import Inputs
+from referee.record.events import Event, EventKind
 from simulator.microcontroller.wire import WireFaults
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog

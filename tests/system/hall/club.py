@@ -17,13 +17,13 @@ from typing import Any
 import cv2
 import numpy as np
 
+from app.runtime.command_socket import ask
 from common.places import EMPTY
 from engine.registry import load
 from hall.database import Database
-from referee.commands.command_socket import ask
+from journal.reader import read_journal
 from referee.commands.values import EnterTurn
-from referee.journal.events import Event
-from referee.journal.reader import read_journal
+from referee.record.events import Event
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
@@ -45,7 +45,7 @@ class Program:
         self._said: list[str] = []
         self._changed = threading.Condition()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "referee", *arguments],
+            [sys.executable, "-m", "app", *arguments],
             cwd=folder,
             env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,

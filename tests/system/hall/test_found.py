@@ -10,16 +10,16 @@ from queue import SimpleQueue
 
 import pytest
 
+from frontends.mqtt.hall_search import HallBroker
+from frontends.mqtt.options import MqttOptions
+from frontends.mqtt.table_link import connect_to_broker
 from hall.announcement import announce
 from hall.broker import Address, BrokerConnection
 from hall.database import Database
 from hall.hall import Hall
 from hall.rulings import Rulings
+from journal.reader import read_journal
 from referee.commands.values import EnterTurn
-from referee.journal.reader import read_journal
-from referee.mqtt.hall_search import HallBroker
-from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import connect_to_broker
 from tests.guard import GUARD_S
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, broker_in
 from tests.system.page.served import session

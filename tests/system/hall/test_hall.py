@@ -10,7 +10,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import EMPTY
-from referee.journal.events import REQUEST, EventKind
+from referee.record.events import REQUEST, EventKind
 from tests.system.hall.club import HallProcess, TableProcess, press
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of
 

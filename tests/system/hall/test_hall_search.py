@@ -12,10 +12,10 @@ import pytest
 from zeroconf import IPVersion
 from zeroconf.asyncio import AsyncZeroconf
 
+from frontends.mqtt.hall_search import HallBroker, find_hall_broker
+from frontends.mqtt.options import MqttOptions, TlsOptions
 from hall.announcement import announce
 from referee.errors import BrokerError
-from referee.mqtt.hall_search import HallBroker, find_hall_broker
-from referee.mqtt.options import MqttOptions, TlsOptions
 from tests.guard import GUARD_S
 
 HERE = "127.0.0.1"

@@ -18,11 +18,11 @@ import pytest
 
 from benchmarks.hall.brokers import Mosquitto
 from benchmarks.hall.feeds import Feed, script
+from frontends.page.access import Role
+from frontends.page.devices import PairedDevices, devices_path
 from hall.broker import Address, BrokerConnection
 from hall.hall import Hall
 from hall.rulings import Status
-from referee.web.access import Role
-from referee.web.devices import PairedDevices, devices_path
 from tests.guard import GUARD_S
 from tests.hall.halls import OPENED, close_opened, hall_on, kept, table
 
@@ -143,7 +143,7 @@ def test_the_command_opens_a_hall_and_ends_on_a_signal(
     name = f"Club {uuid.uuid4().hex[:8]}"
     arguments = ["hall", "--broker", f"127.0.0.1:{broker.port}", "--store", str(tmp_path / "h.db")]
     arguments += ["--announce", name, "--announce-at", "127.0.0.1", "--page-address", "127.0.0.1"]
-    program = [sys.executable, "-c", "from referee.cli import main; main()", *arguments]
+    program = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
         assert process.stdout is not None

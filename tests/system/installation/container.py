@@ -11,13 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from referee.systemd import UNIT
+from app.systemd import UNIT
 from tests.guard import GUARD_S
 
 ROOT = Path(__file__).resolve().parents[3]
 PRODUCT = (
     *("run", "scripts", "requirements.txt", "pyproject.toml"),
-    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator"),
+    *(
+        "common",
+        "engine",
+        "vision",
+        "hardware",
+        "firmware_bridge",
+        "referee",
+        "journal",
+        "frontends",
+        "app",
+        "hall",
+        "simulator",
+    ),
 )
 NEEDS_CONTAINER = pytest.mark.skipif(
     os.geteuid() != 0 or not all(map(shutil.which, ("systemd-nspawn", "nsenter", "systemctl"))),

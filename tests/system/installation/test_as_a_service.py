@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from app.systemd import UNIT
+from frontends.mqtt.hall_search import HallBroker
 from hall.announcement import announce
-from referee.journal.events import EventKind
-from referee.journal.reader import read_journal
-from referee.mqtt.hall_search import HallBroker
-from referee.systemd import UNIT
+from journal.reader import read_journal
+from referee.record.events import EventKind
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.system.installation.container import NEEDS_CONTAINER, ROOT, Machine, booted, product_in

@@ -13,7 +13,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
+ROOMS = (
+    "common",
+    "engine",
+    "vision",
+    "hardware",
+    "firmware_bridge",
+    "referee",
+    "journal",
+    "frontends",
+    "app",
+    "hall",
+    "simulator",
+)
 
 WHERE = """
 import importlib, json

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from frontends.mqtt.options import MqttOptions
+from frontends.mqtt.table_link import connect_to_broker
 from referee.commands.values import Role
-from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import connect_to_broker
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of
 from tests.system.page.served import Session, session
 

@@ -19,21 +19,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from app.demo.run import run_demo
+from app.demo.table import DemoOptions
 from common.phrases import Phrase
 from engine.registry import games, load
+from frontends import table_port
+from frontends.languages import sentences
+from frontends.mqtt.options import MqttOptions, TlsOptions, read_password
+from frontends.mqtt.table_link import ask_broker, connect_to_broker
+from frontends.mqtt.topics import Answer, TableEvent, TableState
+from frontends.table_port import SnapshotHub, TablePort
+from journal.reader import read_journal
 from referee.commands.values import CommandQueue, EnterTurn, Reply, Role
-from referee.demo.run import run_demo
-from referee.demo.table import DemoOptions
 from referee.errors import BrokerError
-from referee.journal.events import EventKind, PlayedKind, encode
-from referee.journal.fold import after_step, read_step
-from referee.journal.reader import read_journal
-from referee.languages import sentences
-from referee.mqtt.options import MqttOptions, TlsOptions, read_password
-from referee.mqtt.table_link import ask_broker, connect_to_broker
-from referee.mqtt.topics import Answer, TableEvent, TableState
-from referee.session import table_port
-from referee.session.table_port import SnapshotHub, TablePort
+from referee.record.events import EventKind, PlayedKind, encode
+from referee.record.fold import after_step, read_step
 from tests.effort import cases
 from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
@@ -420,9 +420,9 @@ from datetime import UTC, datetime
 import time
 from engine.registry import load
 from referee.commands.values import CommandQueue
-from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import connect_to_broker
-from referee.session.table_port import SnapshotHub, TablePort
+from frontends.mqtt.options import MqttOptions
+from frontends.mqtt.table_link import connect_to_broker
+from frontends.table_port import SnapshotHub, TablePort
 
 port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(time.monotonic))
 options = MqttOptions("127.0.0.1", int(sys.argv[1]), "t1", "Table 1")

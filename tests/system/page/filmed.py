@@ -16,11 +16,11 @@ import cv2
 import numpy as np
 import pytest
 
+from app.settings.table_layout import with_rules
 from engine.registry import load
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold
-from referee.journal.reader import read_journal
-from referee.settings.table_layout import with_rules
+from journal.reader import read_journal
+from referee.record.events import Event, EventKind
+from referee.record.fold import fold
 from simulator.play.actions import Action, ActionKind
 from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits, Players
@@ -295,7 +295,7 @@ class Refereed:
         told = ("--game", options.game, *rules, "--camera", "phone")
         page = ("--page-address", "127.0.0.1", "--page-port", str(port))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "referee", "watch", *told, *page, "--journal", str(self.journal), *more],
+            [sys.executable, "-m", "app", "watch", *told, *page, "--journal", str(self.journal), *more],
             cwd=folder,
             env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from engine.api import Game, Tap, Taps, tapped
 from engine.registry import load
 from engine.values import EMPTY, OptionValue, Roll
-from referee.journal.events import EventKind, PlayedKind
-from referee.journal.fold import fold
-from referee.journal.reader import read_journal
-from referee.languages import sentences
+from frontends.languages import sentences
+from journal.reader import read_journal
+from referee.record.events import EventKind, PlayedKind
+from referee.record.fold import fold
 from tests.system.page.seen import descriptions_of
 
 PHONE = {"width": 360, "height": 740}

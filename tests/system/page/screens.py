@@ -163,7 +163,7 @@ def _pairing(folder: Path) -> Iterator[str]:
 def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str]:
     """The set-up of a table before its choice of a game, or after some steps; the camera sees the bare table."""
     # The renderer takes long to import.
-    from referee.setup.steps import Progress
+    from app.setup.steps import Progress
     from tests.system.page.test_set_up import page_in
     from tests.system.setup.test_setup import pictures_of
 
@@ -181,7 +181,7 @@ def _setting_up(folder: Path, done: Sequence[str] | None = None) -> Iterator[str
 def _hall(folder: Path, path: str = "/") -> Iterator[str]:
     """A hall with a table that needs an arbiter, and a result."""
     # The libraries of the hall are optional.
-    from referee.documents import VerdictDocument
+    from frontends.documents import VerdictDocument
     from tests.hall.halls import OPENED, event, state
     from tests.hall.web.visits import Visit, serving
 

@@ -23,24 +23,24 @@ from typing import Any
 import cv2
 import numpy as np
 
+from app.cli.page import maintenance
+from app.runtime.builder import open_session
+from app.settings.configuration import load as load_settings
+from app.settings.settings import PageOptions
 from engine.api import Game
 from engine.registry import load
 from engine.values import OptionValue
+from frontends.page.access import Role
+from frontends.page.server import OpenPage, open_page
+from frontends.table_port import PhonePort, SnapshotHub, TablePort
 from hardware.pin_map import ButtonRole
-from referee.cli.page import maintenance
+from journal.journal import Journal
 from referee.commands.values import Command, CommandQueue, Press, Reply
 from referee.errors import CorrectionError
 from referee.hints.opponent import ImmediateHints
-from referee.journal.journal import Journal
-from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service, carry_out_commands
-from referee.session.table_port import PhonePort, SnapshotHub, TablePort
-from referee.settings.configuration import load as load_settings
-from referee.settings.settings import PageOptions
-from referee.web.access import Role
-from referee.web.server import OpenPage, open_page
 from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
@@ -256,7 +256,7 @@ def by_command(
     port = port or free_port()
     if clone is None:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
-        program, own = [sys.executable, "-m", "referee"], {**own, "PYTHONPATH": str(ROOT)}
+        program, own = [sys.executable, "-m", "app"], {**own, "PYTHONPATH": str(ROOT)}
     else:
         program, own = [str(clone / "run")], {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     running = subprocess.Popen(

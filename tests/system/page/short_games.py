@@ -3,10 +3,10 @@
 from random import Random
 from typing import Any
 
+from app.demo.table import thinking_players
 from engine.api import Game
 from engine.registry import load
-from referee.demo.table import thinking_players
-from referee.journal.fold import after_step, read_step
+from referee.record.fold import after_step, read_step
 from simulator.play.game import GameOptions
 from simulator.play.players import Habits
 from tests.games.known import known_of

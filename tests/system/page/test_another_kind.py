@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from referee.journal.reader import read_journal
+from journal.reader import read_journal
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from engine.registry import load
+from frontends.page.access import Access, AccessPolicy
+from frontends.page.server import create_app
+from journal.journal import Journal
 from referee.commands.values import Press, QueuedCommand
-from referee.journal.journal import Journal
 from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.web.access import Access, AccessPolicy
-from referee.web.server import create_app
 from tests.effort import cases
+from tests.frontends.page.page_table import client_of, port_of, working
 from tests.referee.service_table import ScriptedReader, wall_clock
-from tests.referee.web.page_table import client_of, port_of, working
 
 schemathesis = pytest.importorskip("schemathesis", reason="Schemathesis is not installed")
 

@@ -10,7 +10,7 @@ import pytest
 from common.phrases import capitalized
 from engine.registry import games
 from engine.values import Roll
-from referee.journal.events import EventKind
+from referee.record.events import EventKind
 from tests.system.page.filmed import (
     BUSY,
     HONEST,

@@ -11,10 +11,10 @@ import pytest
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
-from referee.journal.events import EventKind
-from referee.journal.fold import after_step, read_step
-from referee.journal.results import outcome_sentence
 from referee.naming import Names
+from referee.record.events import EventKind
+from referee.record.fold import after_step, read_step
+from referee.record.results import outcome_sentence
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing
 from tests.system.page.seen import expect, texts_of

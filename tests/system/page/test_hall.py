@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from common.phrases import Phrase
+from frontends.documents import ClockDocument, VerdictDocument
+from frontends.mqtt.topics import Topics
+from frontends.page.access import Role
 from hall.hall import Incoming
-from referee.documents import ClockDocument, VerdictDocument
-from referee.mqtt.topics import Topics
-from referee.web.access import Role
+from tests.frontends.page.page_table import CODES, HOUSE, access_of
 from tests.hall.halls import OPENED, PREFIX, event, state
 from tests.hall.web.visits import Visit, serving
-from tests.referee.web.page_table import CODES, HOUSE, access_of
 from tests.system.page.seen import expect
 from tests.system.page.test_barriers import AXE
 

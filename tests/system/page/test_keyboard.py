@@ -9,7 +9,7 @@ import pytest
 
 from engine.api import tapped
 from engine.values import Roll
-from referee.journal.fold import after_step, read_step
+from referee.record.fold import after_step, read_step
 from tests.games.known import known_of
 from tests.system.page.playing import described, parts_of, standing, taps_of, two_players
 from tests.system.page.seen import expect

@@ -13,8 +13,8 @@ import pytest
 
 from engine.registry import load
 from engine.values import EMPTY
+from frontends.page.access import Role
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, NewGame, TakeBack
-from referee.web.access import Role
 from tests.effort import cases
 from tests.system.page.playing import PHONE, journal_of, tap
 from tests.system.page.seen import expect, expect_described, text_of

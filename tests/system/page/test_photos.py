@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from app.settings.kept_cameras import cameras_file
 from common.json_files import read_json
 from engine.registry import games
 from engine.values import Roll
-from referee.settings.kept_cameras import cameras_file
 from simulator.play.game import GameOptions
 from simulator.play.players import Habits
 from tests.system.page.filmed import (

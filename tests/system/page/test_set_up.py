@@ -12,17 +12,17 @@ import cv2
 import numpy as np
 import pytest
 
+from app.settings.settings import PageOptions
+from app.setup.page import SetUpEnvironment, SetUpPage
+from app.setup.picture_checks import SharedCamera
+from app.setup.routes import create_set_up
+from app.setup.steps import Progress, steps_of
+from app.setup.table_setup import FoundCamera
 from engine.registry import load
-from referee.languages import sentences
-from referee.settings.settings import PageOptions
-from referee.setup.page import SetUpEnvironment, SetUpPage
-from referee.setup.picture_checks import SharedCamera
-from referee.setup.routes import create_set_up
-from referee.setup.steps import Progress, steps_of
-from referee.setup.table_setup import FoundCamera
-from referee.web.access import Role
-from referee.web.languages import translations
-from referee.web.server import open_site
+from frontends.languages import sentences
+from frontends.page.access import Role
+from frontends.page.languages import translations
+from frontends.page.server import open_site
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE

@@ -17,9 +17,9 @@ import pytest
 
 from engine.registry import games
 from engine.values import EMPTY, OptionValue
+from frontends.page.access import Role
 from referee.commands.values import Correct, EnterTurn, NewGame
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.web.access import Role
 from tests.guard import GUARD_S
 from tests.system.page.playing import described, journal_of, standing
 from tests.system.page.seen import expect, expect_described, text_of
@@ -470,7 +470,7 @@ def asked(address: str, path: str, fields: dict[str, Any] | None = None, csrf: s
 @pytest.fixture
 def demo(tmp_path: Path) -> Any:
     """A demo of one turn, and a function that waits for a line of its output."""
-    command = [sys.executable, "-m", "referee", "demo", "--page", "--fast", "--turns", "1", "--lights", "none"]
+    command = [sys.executable, "-m", "app", "demo", "--page", "--fast", "--turns", "1", "--lights", "none"]
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [*command, "--journal", str(tmp_path / "journal.sqlite")],

@@ -12,9 +12,9 @@ import pytest
 from engine.api import Game, Taps, tapped
 from engine.registry import games
 from engine.values import EMPTY, Roll
+from frontends.page.access import Role
 from referee.commands.values import NewGame
-from referee.journal.fold import after_step, read_step
-from referee.web.access import Role
+from referee.record.fold import after_step, read_step
 from tests.games.known import known_of
 from tests.system.page.playing import PHONE, described, go, journal_of, parts_of, standing, taps_of, two_players
 from tests.system.page.seen import expect, text_of

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from frontends.page.access import Role
 from referee.commands.values import NewGame
-from referee.web.access import Role
 from tests.system.page.playing import tap
 from tests.system.page.seen import expect
 from tests.system.page.served import pair, paired_page_of, session

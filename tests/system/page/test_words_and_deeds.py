@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+import frontends.page
 import hall.web
-import referee.web
 from engine.values import EMPTY
 from referee.commands.values import EnterTurn, NewGame, OfferDraw
 from referee.judge.verdict import Verdict, VerdictKind
@@ -19,7 +19,7 @@ from tests.system.page.served import Session, page_of, session
 
 TEMPLATES = [
     path
-    for package in (referee.web, hall.web)
+    for package in (frontends.page, hall.web)
     for path in sorted((Path(str(package.__file__)).parent / "templates").rglob("*.html"))
 ]
 

@@ -30,7 +30,7 @@ interface Clock {
   fallen: string[];
 }
 
-// The table as /api/events tells it beside the parts; referee/documents.py and shown_table.py say what each field means.
+// The table as /api/events tells it beside the parts; frontends/documents.py and shown_table.py say what each field means.
 interface Table {
   version: number;
   event_number: number;

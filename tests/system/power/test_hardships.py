@@ -22,13 +22,13 @@ from benchmarks.parts.power.vfs import RecordingFiles
 from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
+from journal.database import connect
+from journal.journal import BufferedJournal, Journal
+from journal.lock import lock_holder
+from journal.reader import read_journal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
-from referee.journal.database import connect
-from referee.journal.events import Event, EventKind
-from referee.journal.fold import fold
-from referee.journal.journal import BufferedJournal, Journal
-from referee.journal.lock import lock_holder
-from referee.journal.reader import read_journal
+from referee.record.events import Event, EventKind
+from referee.record.fold import fold
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service
@@ -238,7 +238,7 @@ def test_frame_times_may_restart_from_zero(path: Path) -> None:
 
 
 def test_a_second_service_is_told_who_holds_the_journal_and_the_first_goes_on(path: Path) -> None:
-    command = [sys.executable, "-m", "referee", "new", "--journal", str(path)]
+    command = [sys.executable, "-m", "app", "new", "--journal", str(path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
         table = Table(World(6, 3), journal)
@@ -258,7 +258,7 @@ def test_only_one_of_two_services_started_at_once_gets_the_journal(path: Path) -
         "from datetime import UTC, datetime\n"
         "from pathlib import Path\n"
         "from referee.errors import JournalBusyError\n"
-        "from referee.journal.journal import Journal\n"
+        "from journal.journal import Journal\n"
         "sys.stdin.readline()\n"
         "try:\n"
         "    journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC))\n"
@@ -346,8 +346,8 @@ APPENDER = textwrap.dedent(
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from referee.journal.events import Event, Evidence, EvidenceLimits
-    from referee.journal.journal import Journal
+    from referee.record.events import Event, Evidence, EvidenceLimits
+    from journal.journal import Journal
 
     limits = EvidenceLimits(picture_bytes=4000, total_bytes=200_000)
     journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC), limits=limits)
@@ -409,9 +409,9 @@ FILLER = textwrap.dedent(
     from datetime import UTC, datetime
     from pathlib import Path
     from referee.errors import JournalFullError
-    from referee.journal.journal import BufferedJournal
-    from referee.journal.events import Event, Evidence
-    from referee.journal.journal import Journal
+    from journal.journal import BufferedJournal
+    from referee.record.events import Event, Evidence
+    from journal.journal import Journal
 
     disk = Path(sys.argv[1])
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
@@ -452,7 +452,7 @@ COMMANDS = textwrap.dedent(
                     ballast.write(bytes(4096))
             except OSError:
                 pass
-        command = [sys.executable, "-m", "referee", *map(str, arguments)]
+        command = [sys.executable, "-m", "app", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from benchmarks import power_cut
 from benchmarks.parts.power.kills import KillError
 from benchmarks.parts.power.ledger import Answer, Ledger, PublishedEvent
-from referee.journal.events import Event, EventKind
+from referee.record.events import Event, EventKind
 
 WALL_TIME = "2026-05-01T18:30:00.000Z"
 IN_MEMORY = "Done. This is only in memory so far: no room."

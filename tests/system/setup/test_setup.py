@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from app.setup.steps import Progress, check_step, steps_of
+from app.setup.table_setup import TableSetup
 from engine import registry
 from engine.values import OptionValue
-from referee.setup.steps import Progress, check_step, steps_of
-from referee.setup.table_setup import TableSetup
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from click.testing import CliRunner
 
+from app.wiring.plan import Inputs
 from benchmarks.parts.soak.circumstances import is_ambiguous_by_occupancy, undetected
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
@@ -14,7 +15,6 @@ from benchmarks.parts.soak.score import score
 from benchmarks.soak import main
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.wiring.plan import Inputs
 from simulator.play.game import TruthEvent, TurnEnd
 
 SIZE = (640, 360)

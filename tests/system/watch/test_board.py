@@ -15,21 +15,21 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from app.cli.root import root
+from app.runtime.command_socket import ask
+from app.runtime.watch import WatchOptions, watch
+from app.sensing.health import HealthFile, SensorHealth, health_file, load_health
+from app.settings.settings import Settings
+from app.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
 from common.grid import PlaceGrid
 from engine.registry import load
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.lights.signals import Colour
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
-from referee.cli.root import root
-from referee.commands.command_socket import ask
+from journal.reader import read_journal
 from referee.commands.values import Correct, EnterTurn, RestoreSensor
 from referee.errors import ConfigError, UnreachableError
-from referee.journal.reader import read_journal
-from referee.runtime.watch import WatchOptions, watch
-from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
-from referee.settings.settings import Settings
-from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
 from tests.hardware.strips import serpentine

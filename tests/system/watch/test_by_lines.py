@@ -7,7 +7,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from referee.runtime.watch import WatchOptions
+from app.runtime.watch import WatchOptions
 from tests.system.watch.test_pictures import changed, options, table_folder, watched
 from vision.images import load_image
 

@@ -7,10 +7,10 @@ import cv2
 import pytest
 from rich.console import Console
 
-from referee.journal.events import EventKind
-from referee.journal.reader import read_journal
-from referee.runtime.watch import WatchOptions, watch
-from referee.settings.settings import Settings
+from app.runtime.watch import WatchOptions, watch
+from app.settings.settings import Settings
+from journal.reader import read_journal
+from referee.record.events import EventKind
 from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.journal.events import EventKind
-from referee.journal.reader import read_journal
+from journal.reader import read_journal
+from referee.record.events import EventKind
 from simulator.play.actions import ActionKind
 from tests.guard import GUARD_S
 from tests.system.watch.network_cameras import (
@@ -30,7 +30,7 @@ from tests.system.watch.network_cameras import (
 from tests.vision.cameras.answering import AnsweringCamera
 
 ROOT = Path(__file__).resolve().parents[3]
-_REFEREE = (sys.executable, "-m", "referee")
+_REFEREE = (sys.executable, "-m", "app")
 TURNS, SEED = 3, 5
 ADDRESS_FILE = "camera-address"
 _SAID = (

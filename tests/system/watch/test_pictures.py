@@ -15,21 +15,21 @@ import pytest
 import serial
 from rich.console import Console
 
+from app.runtime.watch import WatchOptions, watch
+from app.settings.kept_cameras import cameras_file, kept_cameras
+from app.settings.settings import PageOptions, Settings
+from app.wiring.plan import WiringPlan
 from engine.errors import OptionError
 from engine.registry import load
 from firmware_bridge.ports.selection import WantedBoard
+from frontends.page.server import key_path
 from hardware.lights.light_map import LightMap
+from journal.journal import Journal
+from journal.reader import read_journal
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.errors import ConfigError, JournalError, PageError
-from referee.journal.events import Event, Evidence
-from referee.journal.journal import Journal
-from referee.journal.reader import read_journal
-from referee.runtime.watch import WatchOptions, watch
+from referee.record.events import Event, Evidence
 from referee.session.service import run
-from referee.settings.kept_cameras import cameras_file, kept_cameras
-from referee.settings.settings import PageOptions, Settings
-from referee.web.server import key_path
-from referee.wiring.plan import WiringPlan
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
@@ -109,7 +109,7 @@ def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.Monke
         return run(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("referee.runtime.watch.run", run_then)
+        patch.setattr("app.runtime.watch.run", run_then)
         code = watch(options, Console(file=heard, width=200, color_system=None))
     return code, heard.getvalue()
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.web.certificate import load_or_make_certificate
+from frontends.page.certificate import load_or_make_certificate
 from tests.effort import cases
 from tests.guard import GUARD_S
 from tests.vision.cameras.answering import Answer, AnsweringCamera, jpeg

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
+from app.settings.table_layout import layout_for_camera
 from benchmarks.slow_pictures import TEXTURES
-from referee.settings.table_layout import layout_for_camera
 from simulator.scene.scene import looking_at
 from tests.effort import some
 from vision import self_calibration

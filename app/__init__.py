@@ -1,0 +1,1 @@
+"""Puts the referee together: settings, set-up, wiring, devices, the loop, and the command line."""

@@ -1,0 +1,1 @@
+"""What is printed: boards, sheets, markers and the paper kits."""
