@@ -19,8 +19,8 @@ from app.runtime.builder import attention
 from app.settings.configuration import Configuration
 from app.settings.conversions import pins, sensor_pins, table_options
 from app.settings.kept_cameras import kept_cameras
-from app.settings.settings import MqttSection, Settings
-from app.settings.sources import Source, source_of
+from app.settings.settings import Settings
+from app.settings.sources import PASSWORD_VARIABLE, Source, source_of
 from app.settings.table_layout import is_kit, layout_for_camera, with_rules
 from app.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
 from app.wiring.plan import WiringPlan
@@ -31,6 +31,7 @@ from engine.api import Game
 from firmware_bridge.errors import PortTakenError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from frontends.mqtt.options import MqttOptions, mqtt_options
+from frontends.mqtt.settings import MqttSection
 from hardware.pins import probe
 from journal.last_recorded import missing_for_readers
 from journal.lock import lock_holder
@@ -460,7 +461,7 @@ def check_broker(
 ) -> Iterator[Finding]:
     """Check whether the broker answers, if one is set."""
     try:
-        options = mqtt_options(section, host_name, environment)
+        options = mqtt_options(section, host_name, environment.get(PASSWORD_VARIABLE))
         if options is None:
             return
         ask(options)

@@ -42,13 +42,13 @@ import cv2
 import numpy as np
 
 from app.runtime.builder import attention, open_session
-from app.settings.settings import PageOptions
 from benchmarks.page import Signals, viewers
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from frontends.page.access import Role
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import PhonePort, SnapshotHub, TablePort
 from journal.journal import Journal
 from referee.commands.values import CommandQueue

@@ -43,7 +43,6 @@ import click
 
 from app.demo.table import Pace
 from app.runtime.builder import compose_reader, open_session
-from app.settings.settings import PageOptions
 from benchmarks.faults.answers import FaultyOptions
 from benchmarks.faults.table import FaultyTable
 from benchmarks.parts.command_line import PROGRESS
@@ -57,6 +56,7 @@ from engine.registry import load
 from frontends.languages import LANGUAGES
 from frontends.page.fragments import PARTS
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.page.shown_table import shown_table
 from frontends.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from hardware.lights.signals import Mood, Signal

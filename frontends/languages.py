@@ -19,7 +19,7 @@ from common.phrases import Phrase
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
 """Each language code with the language's own name for itself. The program is written in English."""
-CATALOGUES = Path(__file__).parent / "web" / "catalogues"
+CATALOGUES = Path(__file__).parent / "page" / "catalogues"
 _FIELD = re.compile(r'^(msg\w+(?:\[\d\])?) ((?:".*"\n?)+)', re.MULTILINE)
 Say = Callable[[str], str]
 """Translates one of the referee's English sentences into the reader's language."""

@@ -7,10 +7,10 @@ import click
 import zeroconf
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from app.settings.settings import ANY_HALL
 from common.backoff import doubled_wait_s
 from common.shown_text import is_one_line
 from frontends.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
+from frontends.mqtt.settings import ANY_HALL
 from hall.broker import Address
 from referee.errors import BrokerError
 

@@ -14,10 +14,12 @@ from starlette.applications import Starlette
 
 from app.cli.context import output, say, utc_now
 from app.runtime.sources import Interrupts
-from app.settings.settings import TOPIC_PREFIX, PageOptions
+from app.settings.sources import PASSWORD_VARIABLE
 from frontends.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
+from frontends.mqtt.settings import TOPIC_PREFIX
 from frontends.page.access import Access, Role
 from frontends.page.server import codes_path, key_path, open_site
+from frontends.page.settings import PageOptions
 from hall.broker import Address, BrokerConnection
 from hall.database import POSTGRESQL, Database
 from hall.hall import TABLE_ID, Hall, Sweeper
@@ -99,5 +101,5 @@ def broker_address(broker: str, user: str | None, password_file: Path | None, ca
         raise click.BadParameter(f"{broker!r} is no broker; expected a name such as broker.local or 10.0.0.2:1883")
     if password_file is not None and user is None:
         raise click.UsageError("--password-file needs --user, the hall's name at the broker.")
-    password = None if user is None else read_password(password_file, os.environ)
+    password = None if user is None else read_password(password_file, os.environ.get(PASSWORD_VARIABLE))
     return Address(parts[1].strip("[]"), port, user, password, TlsOptions(ca).context() if is_safe else None)

@@ -20,6 +20,7 @@ from journal.database import COLUMNS, Connect, check_row, connect, journal_fault
 from journal.lock import check_kind
 from referee.errors import JournalMissingError, JournalUnreadableError
 from referee.record.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
+from referee.record.results import GameSpan
 
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""
@@ -43,18 +44,8 @@ class GameSummary:
     winners: tuple[Player, ...] = ()
 
 
-@dataclass(frozen=True)
-class GameSpan:
-    """When a game of a journal began, and when its newest event was recorded, as ISO 8601."""
-
-    number: int
-    began: str
-    newest: str
-
-
 _MEMORY_DISK = "/dev/shm"
 """Where a journal is copied whose disk has no room for the index of a log, or may not be written."""
-
 MOST_GAMES = 300
 """How many of the newest games are searched for names and house rules: a year of evenings."""
 

@@ -32,7 +32,7 @@ from frontends.languages import LANGUAGES, catalogue_path  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES, Mood  # noqa: E402
 from referee.judge.verdict import VerdictKind  # noqa: E402
 
-_WEB = ROOT / "referee" / "web"
+_WEB = ROOT / "frontends" / "page"
 _HALL = ROOT / "hall" / "web"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}

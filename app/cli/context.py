@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from app.settings.configuration import Configuration
-    from app.settings.settings import PageOptions, PageSection
     from engine.api import Game
     from engine.values import OptionValue, Player
     from frontends.languages import Say
+    from frontends.page.settings import PageOptions, PageSection
     from journal.journal import Journal
     from journal.reader import JournalReader
 
@@ -520,8 +520,8 @@ def chosen_page(
     With ``opens_itself``, the settings alone may open the page. Raises BadParameter for an invalid address.
     """
     from app.settings.conversions import is_address
-    from app.settings.settings import PageOptions, PageSection
     from common.user import user_name
+    from frontends.page.settings import PageOptions, PageSection
 
     house = settings or PageSection()
     is_asked = page or port is not None or address is not None

@@ -31,12 +31,13 @@ from journal.backups import FOLDER, back_up
 from journal.backups import restore as put_back
 from journal.journal import Journal
 from journal.last_recorded import missing_for_readers
+from journal.pictures import write_evidence
 from journal.reader import events_of_game
 from referee.errors import CorrectionError, FoldError, JournalUnreadableError
 from referee.naming import Names
 from referee.record.events import STATE_CHANGING, STOPPED, Event, EventKind
 from referee.record.fold import Folded, fold, set_event
-from referee.record.results import Tally, event_lines, make_record, outcome_sentence, results_in, write_evidence
+from referee.record.results import Tally, event_lines, make_record, outcome_sentence, results_in
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]], resuming: str) -> None:

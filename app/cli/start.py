@@ -29,11 +29,12 @@ from referee.errors import ConfigError, PageError, RefereeError
 
 if TYPE_CHECKING:
     from app.settings.configuration import Configuration
-    from app.settings.settings import PageOptions, Settings
+    from app.settings.settings import Settings
     from app.setup.page import PageDialogue, SetUpPage
     from app.setup.picture_checks import SharedCamera
     from app.setup.steps import Progress
     from app.setup.table_setup import MakeMap
+    from frontends.page.settings import PageOptions
 
 _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +16,14 @@ from app.cli import context as cli
 from app.cli.group import ExampleCommand
 from app.cli.page import maintenance
 from app.settings.conversions import opponent_settings, table_options, time_control
+from app.settings.sources import PASSWORD_VARIABLE
 from common.phrases import Phrase
 from engine import registry
 from engine.values import OptionValue
+
+if TYPE_CHECKING:
+    from frontends.mqtt.options import MqttOptions
+    from frontends.mqtt.settings import MqttSection
 
 _EYES = click.Choice(["camera", "sensors", "both"])
 
@@ -110,7 +116,6 @@ def watch_command(
     from app.runtime.watch import WatchOptions, watch
     from app.settings.table_layout import settings_for
     from app.wiring.plan import Inputs, playable_plan
-    from frontends.mqtt.options import mqtt_options
 
     given = cli.given_settings(running)
     if sum(source is not None for source in (given["camera.source"], frames, video)) > 1:
@@ -155,7 +160,7 @@ def watch_command(
             notices=notices,
             page=shown,
             # A recording isn't a table with players.
-            mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ, language),
+            mqtt=None if is_recorded else _mqtt(settings.mqtt, language),
             maintenance=maintenance(replace(configuration, settings=chosen)),
             say=say,
             for_game=None if is_recorded else for_game,
@@ -230,7 +235,6 @@ def demo_command(
     from app.demo.run import run_demo
     from app.demo.table import GAMES, DemoOptions
     from app.wiring.plan import Inputs
-    from frontends.mqtt.options import mqtt_options
 
     given = cli.given_settings(running)
     configuration, language = cli.context_of(running).configuration(given), cli.context_of(running).language
@@ -258,7 +262,7 @@ def demo_command(
         opponent=opponent_settings(configured.opponent) if given["opponent.player"] else None,
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=cli.chosen_page(page, page_port, page_address, configured.page),
-        mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ, language) if tells_broker else None,
+        mqtt=_mqtt(configured.mqtt, language) if tells_broker else None,
         maintenance=maintenance(configuration),
         say=cli.context_of(running).translate,
     )
@@ -267,3 +271,10 @@ def demo_command(
 
 _WHOLE = 10_000
 """More turns than any game has."""
+
+
+def _mqtt(section: MqttSection, language: str) -> MqttOptions | None:
+    """Return the options of MQTT on this machine, ``None`` without a broker."""
+    from frontends.mqtt.options import mqtt_options
+
+    return mqtt_options(section, socket.gethostname(), os.environ.get(PASSWORD_VARIABLE), language)

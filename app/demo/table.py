@@ -13,7 +13,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any
 
-from app.settings.settings import DemoSection, PageOptions
+from app.settings.settings import DemoSection
 from app.settings.table_layout import with_rules
 from app.wiring.plan import Inputs
 from common.phrases import Phrase
@@ -22,6 +22,7 @@ from engine.search.budget import CountingClock
 from engine.values import OptionValue, Strength
 from frontends.languages import Say
 from frontends.mqtt.options import MqttOptions
+from frontends.page.settings import PageOptions
 from frontends.table_port import MaintenanceBuilder, SnapshotHub
 from referee.clocks import TimeControl
 from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond

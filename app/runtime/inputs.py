@@ -19,7 +19,7 @@ from app.sensing.health import occupancy_coverage
 from app.sensing.readers import NO_CAMERA, TickSource
 from app.settings.conversions import table_options
 from app.settings.kept_cameras import table_cameras
-from app.settings.settings import PageOptions, Settings
+from app.settings.settings import Settings
 from app.settings.table_layout import is_kit, saved_by
 from app.wiring.devices import ListPorts, OpenedDevices
 from app.wiring.plan import Inputs, WiringPlan
@@ -29,6 +29,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from frontends.languages import Say
 from frontends.mqtt.options import MqttOptions
+from frontends.page.settings import PageOptions
 from frontends.table_port import MaintenanceBuilder, PhonePort
 from journal.journal import BufferedJournal
 from referee.errors import ConfigError

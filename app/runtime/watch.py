@@ -25,7 +25,7 @@ from app.settings.conversions import (
     table_options,
     time_control,
 )
-from app.settings.settings import LightSection, OpponentSection, PageOptions, TableSection
+from app.settings.settings import LightSection, OpponentSection, TableSection
 from app.settings.table_layout import grid_of, grid_of_table, is_kit, layout_for_camera, with_rules
 from app.systemd import Supervisor
 from app.wiring.devices import OpenedDevices, open_devices
@@ -37,6 +37,7 @@ from frontends.hint_process import HintProcess
 from frontends.languages import Say
 from frontends.mqtt.options import MqttOptions
 from frontends.page.overlay import Overlay
+from frontends.page.settings import PageOptions
 from frontends.table_port import NewestFrame, PhonePort, SnapshotHub, TablePort
 from frontends.terminal.live_screen import LiveScreen, PrintedGame, fits_live
 from frontends.terminal.report import DebugPictures, PrintedLines, Remarks, Report

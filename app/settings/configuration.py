@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from app.settings.conversions import is_address, pins, sensor_pins, sheet_path, table_options, time_control
-from app.settings.settings import SECTIONS, MqttSection, Settings
+from app.settings.settings import SECTIONS, Settings
 from app.settings.sources import (
     DEFAULT,
     Source,
@@ -35,6 +35,7 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError, OptionError
 from engine.values import OptionValue
+from frontends.mqtt.settings import MqttSection
 from hardware.errors import HardwareError
 from hardware.pin_map import NO_OUTPUT
 from referee.errors import ClockError, ConfigError

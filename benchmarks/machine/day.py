@@ -30,7 +30,6 @@ from urllib.parse import urlsplit
 import click
 from rich.progress import Progress, TaskID
 
-from app.settings.settings import PageOptions
 from benchmarks.frame import resident_mb
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.soak.game import plan_of, play
@@ -38,6 +37,7 @@ from benchmarks.parts.soak.score import score
 from engine.api import Game
 from engine.registry import games
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from referee.commands.values import CommandQueue
 from referee.session.feed import Subscriber

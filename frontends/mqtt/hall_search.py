@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from zeroconf import BadTypeInNameException, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from app.settings.settings import ANY_HALL
 from frontends.mqtt.options import MqttOptions
+from frontends.mqtt.settings import ANY_HALL
 from referee.errors import BrokerError
 
 SERVICE_TYPE = "_referee-hall._tcp.local."

@@ -3,14 +3,12 @@
 import os
 import re
 import ssl
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.settings.settings import MqttSection
-from app.settings.sources import PASSWORD_VARIABLE
 from common.phrases import Phrase
 from common.whole_files import read_text
+from frontends.mqtt.settings import MqttSection
 from frontends.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
 from referee.commands.values import Role
 from referee.errors import BrokerError
@@ -89,12 +87,11 @@ class MqttOptions:
         return Phrase("{address}, port {port}", f"[{self.address}]" if ":" in self.address else self.address, self.port)
 
 
-def mqtt_options(
-    section: MqttSection, machine: str, environment: Mapping[str, str], language: str = "en"
-) -> MqttOptions | None:
-    """Return the options for these settings, ``None`` if no broker is set; ``machine`` is this machine's name.
+def mqtt_options(section: MqttSection, machine: str, password: str | None, language: str = "en") -> MqttOptions | None:
+    """Return the options for these settings, ``None`` if no broker is set.
 
-    Raises BrokerError if the password can't be read.
+    ``machine`` is this machine's name, ``password`` the one to take without a file. Raises BrokerError if the file
+    with the password can't be read.
     """
     if section.address is None and section.hall is None:
         return None
@@ -108,7 +105,7 @@ def mqtt_options(
         discovery_prefix=section.discovery_prefix if section.discovery else None,
         allows={"off": Role.NOBODY, "play": Role.PLAY, "own": Role.OWN}[section.commands],
         user=section.user,
-        password=None if section.user is None else read_password(section.password_file, environment),
+        password=None if section.user is None else read_password(section.password_file, password),
         tls=TlsOptions(section.ca_file, section.certificate_file, section.key_file) if section.tls else None,
         hall=section.hall,
         own_address=section.own_address,
@@ -116,10 +113,10 @@ def mqtt_options(
     )
 
 
-def read_password(file: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the password: the first line of the file, or else the environment variable; raises BrokerError."""
+def read_password(file: Path | None, otherwise: str | None = None) -> str | None:
+    """Return the password: the first line of the file, or ``otherwise`` without one; raises BrokerError."""
     if file is None:
-        return environment.get(PASSWORD_VARIABLE)
+        return otherwise
     try:
         lines = read_text(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from jinja2 import Environment, StrictUndefined
 from starlette.requests import Request
 
-from app.settings.settings import PageOptions
 from common.moments import local_time
 from common.shown_text import shown
 from frontends.languages import LANGUAGES, Say, Translation, catalogue_path, sentences, translations_in
 from frontends.page.files import KeptAddresses, page_files
+from frontends.page.settings import PageOptions
 from referee.commands.values import Role
 
 _TIME_FORMS: Mapping[str, str] = MappingProxyType({"en": "%Y-%m-%d %H:%M", "de": "%d.%m.%Y, %H:%M"})

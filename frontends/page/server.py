@@ -30,7 +30,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from app.settings.settings import PageOptions
 from common.durable import write_durably
 from common.phrases import Phrase, joined
 from frontends.page import views
@@ -55,6 +54,7 @@ from frontends.page.game_pages import GamePages
 from frontends.page.guard import NO_UPLOADS, Guard, Upload, add_security_headers
 from frontends.page.languages import Site, language_of
 from frontends.page.new_game import NewGamePage
+from frontends.page.settings import PageOptions
 from frontends.page.views import OwnerPages, split_code
 from frontends.table_port import TablePort
 from referee.errors import PageError

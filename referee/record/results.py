@@ -1,16 +1,13 @@
-"""Games in words: how one ended, its record and its events as lines; the results of several, and pictures as files."""
+"""Games in words: how one ended, its record and its events as lines; the results of several."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import Phrase, as_sentence, capitalized, either, joined, listed, with_minus, without_stop
 from common.shown_text import one_line
@@ -19,10 +16,9 @@ from engine.api import Game, StateT
 from engine.errors import EngineError
 from engine.support.players import RESIGN, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Outcome, OutcomeKind, Player, Roll
-from journal.reader import GameSpan, JournalReader
 from referee.errors import FoldError
 from referee.naming import Names
-from referee.record.events import CLOCK, PICTURE_SUFFIXES, PRIVATE, Event, EventKind, KeptEvidence
+from referee.record.events import CLOCK, PRIVATE, Event, EventKind
 from referee.record.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 
 
@@ -218,7 +214,26 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     return PlayedGame(called, folded.outcome, scores, resigned, unnamed, game.title, len(folded.turns))
 
 
-def results_in(journal: JournalReader, first: int = 1, known: KnownResults | None = None) -> Results:
+@dataclass(frozen=True)
+class GameSpan:
+    """When a game of a journal began, and when its newest event was recorded, as ISO 8601."""
+
+    number: int
+    began: str
+    newest: str
+
+
+class PlayedGames(Protocol):
+    """Games that were recorded."""
+
+    def newest_by_game(self) -> dict[int, int]:
+        """Return the number of each game's newest event."""
+
+    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
+        """List (number, event) pairs in order, of one game or of all."""
+
+
+def results_in(journal: PlayedGames, first: int = 1, known: KnownResults | None = None) -> Results:
     """Return the results of a journal's games from number ``first`` on.
 
     ``known`` keeps them between calls, so that only games with new events are replayed.
@@ -248,7 +263,6 @@ def latest_evening(spans: Sequence[GameSpan]) -> GameSpan | None:
 
     Times that can't be read end no evening.
 
-    >>> from journal.reader import GameSpan
     >>> latest_evening([GameSpan(n, f"2026-01-0{d}T{h}+00:00", "") for n, d, h in ((1, 1, "21:00"), (2, 2, "19:00"))])
     GameSpan(number=1, began='2026-01-01T21:00+00:00', newest='')
     """
@@ -345,36 +359,6 @@ def _tags(
 def _one_line(text: str) -> str:
     """Replace the characters that a record's line cannot hold."""
     return one_line(text.translate(_NOT_IN_A_RECORD))
-
-
-def write_evidence(
-    journal: JournalReader, events: Iterable[tuple[int, Event]], folder: Path
-) -> tuple[list[Path], list[KeptEvidence]]:
-    """Write the pictures of (number, event) pairs into ``folder``, which is created if necessary.
-
-    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Returns them, and the pictures
-    that are no longer kept. Raises OSError when one cannot be written and JournalError when the journal cannot be read.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    left_out = []
-    for number, event in events:
-        for position, kept in enumerate(journal.evidence(number)):
-            if kept.left_out:
-                left_out.append(kept)
-                continue
-            suffix = PICTURE_SUFFIXES.get(kept.evidence.media_type, ".bin")
-            path = folder / f"{number:04d}-{_file_part(event.kind)}-{_file_part(kept.evidence.name)}{suffix}"
-            if path in written:
-                path = path.with_name(f"{path.stem}-{position}{suffix}")
-            write_durably(path, kept.evidence.content)
-            written.append(path)
-    return written, left_out
-
-
-def _file_part(text: str) -> str:
-    """Convert a name from a journal to part of a file's name, without anything that could lead to another folder."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "picture"
 
 
 @dataclass(frozen=True)

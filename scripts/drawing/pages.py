@@ -24,7 +24,6 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from app.settings.settings import PageOptions
 from app.setup.page import SetUpEnvironment, SetUpPage
 from app.setup.picture_checks import SharedCamera
 from app.setup.routes import create_set_up
@@ -33,6 +32,7 @@ from benchmarks.parts.page.browser import chromium
 from engine.registry import load
 from frontends.page.access import Role
 from frontends.page.server import open_page, open_site
+from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from referee.commands.values import CommandQueue
 from scripts.drawing.screens import screen_of
@@ -46,7 +46,7 @@ _GAP_PX = 16
 _SEEN = (960, 540)
 _DAY = date(2026, 5, 1)
 _QUALITY = 85
-_STATIC = ROOT / "referee" / "web" / "static"
+_STATIC = ROOT / "frontends" / "page" / "static"
 _PHONES = (("blockade", "light", "en-GB"), ("diaballik", "dark", "de-DE"), ("number-drop", "light", "en-GB"))
 
 

@@ -38,7 +38,7 @@ from referee.record import events
 from referee.record.events import Event, EventKind
 from tests.journal.samples import NEW_GAME, START, TURN, kept_back, picture, ticking_clock
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def open_to_write(path: Path) -> Journal:

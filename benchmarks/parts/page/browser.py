@@ -12,9 +12,9 @@ from typing import Any
 import click
 from playwright.sync_api import Browser, CDPSession, Page, ViewportSize, sync_playwright
 
-from app.settings.settings import PageOptions
 from engine.registry import games, load
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from hardware.lights.signals import Mood, Signal
 from referee.commands.values import CommandQueue

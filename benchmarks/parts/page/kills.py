@@ -25,11 +25,11 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 
 from app.runtime.builder import open_session
-from app.settings.settings import PageOptions
 from benchmarks.parts.page.browser import PHONE, chromium
 from engine.registry import load
 from frontends.page.history import History
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from journal.journal import Journal
 from referee.commands.values import Command, CommandQueue, EnterTurn, NewGame, TakeBack

@@ -19,12 +19,12 @@ import uvicorn.protocols.http.auto  # noqa: F401 - loaded before the fork
 
 from app.runtime.builder import open_session
 from app.runtime.command_socket import open_command_socket
-from app.settings.settings import PageOptions
 from engine.api import Game
 from engine.registry import load
 from frontends.mqtt.options import MqttOptions
 from frontends.mqtt.table_link import connect_to_broker
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from journal.journal import BufferedJournal, Journal
 from referee.commands.values import CommandQueue, Role

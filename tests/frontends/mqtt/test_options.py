@@ -13,11 +13,11 @@ from paho.mqtt.reasoncodes import ReasonCode
 from zeroconf.asyncio import AsyncServiceInfo
 
 from app.settings.configuration import load
-from app.settings.settings import MqttSection
 from frontends.mqtt import table_link
 from frontends.mqtt.client import explain_failure, is_response_topic, role_of
 from frontends.mqtt.hall_search import SERVICE_TYPE, HallBroker, choose_broker, own_address, parse_service
 from frontends.mqtt.options import MqttOptions, TlsOptions, mqtt_options, read_password
+from frontends.mqtt.settings import MqttSection
 from frontends.mqtt.topics import Topics
 from referee.commands.values import Role
 from referee.errors import BrokerError, ConfigError
@@ -27,37 +27,37 @@ TOPICS = Topics("referee", "t1")
 
 
 def test_without_an_address_there_is_no_broker() -> None:
-    assert mqtt_options(MqttSection(user="Ann"), "pi", {}) is None
+    assert mqtt_options(MqttSection(user="Ann"), "pi", None) is None
 
 
 def test_the_tables_default_id_is_the_machines_name() -> None:
-    options = mqtt_options(MqttSection(address="b"), "Ann's Pi.local", {})
+    options = mqtt_options(MqttSection(address="b"), "Ann's Pi.local", None)
     assert options is not None
     assert (options.table, options.table_name, options.port, options.allows) == (
         "Ann-s-Pi-local", "Ann-s-Pi-local", 1883, Role.NOBODY,
     )  # fmt: skip
-    encrypted = mqtt_options(MqttSection(address="b", tls=True, commands="own", discovery=False), "", {})
+    encrypted = mqtt_options(MqttSection(address="b", tls=True, commands="own", discovery=False), "", None)
     assert encrypted is not None
     assert (encrypted.table, encrypted.port, encrypted.allows) == ("table", 8883, Role.OWN)
     assert (encrypted.discovery_prefix, encrypted.tls is not None) == (None, True)
 
 
-def test_a_password_is_read_from_a_file_or_the_environment(tmp_path: Path) -> None:
+def test_a_password_is_read_from_a_file_or_given(tmp_path: Path) -> None:
     file = tmp_path / "password"
     section = MqttSection(address="b", user="Ann")
-    options = mqtt_options(section, "pi", {"REFEREE_MQTT_PASSWORD": "one"})
+    options = mqtt_options(section, "pi", "one")
     assert options is not None
     assert options.password == "one"
     with pytest.raises(BrokerError, match="can't be read from"):
-        read_password(file, {})
+        read_password(file)
     file.write_text("\nsecond line\n", encoding="utf-8")
     with pytest.raises(BrokerError, match=r"the first line of .* is empty"):
-        read_password(file, {})
+        read_password(file)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(BrokerError, match="not UTF-8"):
-        read_password(file, {})
+        read_password(file)
     file.write_text("two\n", encoding="utf-8")
-    assert read_password(file, {"REFEREE_MQTT_PASSWORD": "one"}) == "two"
+    assert read_password(file, "one") == "two"
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,10 @@ def test_settings_that_contradict_a_search_for_a_hall_are_refused(lines: str, wo
 
 
 def test_a_hall_replaces_the_address() -> None:
-    options = mqtt_options(MqttSection(hall="Club", own_address="10.0.0.5"), "pi", {})
+    options = mqtt_options(MqttSection(hall="Club", own_address="10.0.0.5"), "pi", None)
     assert options is not None
     assert (options.address, options.hall, options.own_address, options.broker) == ("", "Club", "10.0.0.5", "the hall")
-    assert mqtt_options(MqttSection(hall="Club", user="Ann", tls=True, ca_file=Path("ca.crt")), "pi", {}) is not None
+    assert mqtt_options(MqttSection(hall="Club", user="Ann", tls=True, ca_file=Path("ca.crt")), "pi", None) is not None
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.settings.settings import PageOptions
 from frontends.page.access import Role
 from frontends.page.connections import Connections, raise_file_limit
 from frontends.page.server import _ACCEPTED_AT_ONCE, OpenPage, open_entrance, open_page
+from frontends.page.settings import PageOptions
 from tests.frontends.page.page_table import port_of
 from tests.guard import GUARD_S
 

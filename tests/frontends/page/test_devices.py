@@ -29,7 +29,6 @@ from app.cli.page import maintenance
 from app.doctor import examine, machine_in_use
 from app.settings.configuration import Configuration
 from app.settings.configuration import load as load_settings
-from app.settings.settings import PageOptions
 from common.findings import Finding, Severity
 from engine import records
 from engine.registry import load
@@ -40,6 +39,7 @@ from frontends.page.api import PageServices
 from frontends.page.devices import MOST_DEVICES, PAIRED_S, Claim, Device, PairedDevices
 from frontends.page.history import History
 from frontends.page.server import open_page
+from frontends.page.settings import PageOptions
 from frontends.page.shown_table import Rendered
 from frontends.table_port import Maintenance, ReportFile, SnapshotHub, TablePort
 from journal.journal import Journal

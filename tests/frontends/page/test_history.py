@@ -18,13 +18,13 @@ from frontends.page.documents import EventDocument
 from frontends.page.game_pages import rows_of
 from frontends.page.history import History
 from journal.journal import Journal
-from journal.reader import GameSpan, read_journal
+from journal.reader import read_journal
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, Question
 from referee.hints.chances import ChanceFinder, Chances, largest_swings, played_turns
 from referee.record.events import Event, EventKind, Evidence
 from referee.record.fold import fold
-from referee.record.results import latest_evening
+from referee.record.results import GameSpan, latest_evening
 from tests.frontends.page.page_table import HOUSE, access_of, client_of, paired, port_of
 from tests.games.known import known_of
 from tests.referee.by_text import by_text

@@ -15,11 +15,11 @@ import pytest
 from cryptography import x509
 
 import frontends.page.server
-from app.settings.settings import PageOptions
 from frontends.page.access import Role
 from frontends.page.certificate import load_or_make_certificate
 from frontends.page.connections import Connections
 from frontends.page.server import OpenPage, certificate_path, key_path, open_page
+from frontends.page.settings import PageOptions
 from referee.errors import PageError
 from tests.frontends.page.page_table import port_of
 from tests.guard import GUARD_S

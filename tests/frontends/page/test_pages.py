@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from app.settings.settings import PageOptions
 from common.phrases import Phrase
 from engine.registry import games
 from frontends.languages import LANGUAGES, catalogue_path, translations_in
@@ -18,6 +17,7 @@ from frontends.page.access import Role
 from frontends.page.entering import TurnsDocument
 from frontends.page.files import KeptFiles, page_files
 from frontends.page.languages import TEMPLATES
+from frontends.page.settings import PageOptions
 from frontends.page.shown_table import TableDocuments
 from frontends.page.views import parse_command_form
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Reply, TakeBack
@@ -29,7 +29,7 @@ from tests.present import present
 
 ROOT = Path(__file__).parents[3]
 STATIC = TEMPLATES.with_name("static")
-HALL_TEMPLATES = ROOT / "referee" / "hall" / "web" / "templates"
+HALL_TEMPLATES = ROOT / "hall" / "web" / "templates"
 HTML = {"accept": "text/html"}
 VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/owner", "/offline", "/pair")
 MOST_BYTES = 75_000

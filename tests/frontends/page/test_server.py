@@ -15,10 +15,10 @@ import pytest
 from rich.console import Console
 
 from app.cli.context import chosen_page
-from app.settings.settings import PageOptions, PageSection
 from common.user import user_name
 from frontends.page.access import Role
 from frontends.page.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
+from frontends.page.settings import PageOptions, PageSection
 from referee.errors import PageError
 from tests.frontends.page.page_table import port_of, snapshot_of
 

@@ -15,6 +15,7 @@ from engine.records import UNFINISHED, PositionSet, read, replay, write
 from engine.registry import load
 from engine.values import Announcement, Outcome, Roll
 from journal.journal import Journal
+from journal.pictures import write_evidence
 from referee.clocks import read_control
 from referee.commands.entries import start_states
 from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
@@ -29,7 +30,6 @@ from referee.record.results import (
     played_game,
     results_in,
     results_of,
-    write_evidence,
 )
 from referee.session.log import end_event, time_is_up
 from referee.session.service import Service

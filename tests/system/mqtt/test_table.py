@@ -331,7 +331,7 @@ def test_the_password_of_a_file_opens_the_broker(guarded: Broker, house: House, 
     file = tmp_path / "password"
     file.write_text("right\n", encoding="utf-8")
     client = house.client(guarded, user="table", password="right")
-    table = house.table(guarded, user="table", password=read_password(file, {}))
+    table = house.table(guarded, user="table", password=read_password(file))
     client.until(lambda heard: heard.payload == b"online")
     ask_broker(table.options)
     assert table.said == []

@@ -26,12 +26,12 @@ import numpy as np
 from app.cli.page import maintenance
 from app.runtime.builder import open_session
 from app.settings.configuration import load as load_settings
-from app.settings.settings import PageOptions
 from engine.api import Game
 from engine.registry import load
 from engine.values import OptionValue
 from frontends.page.access import Role
 from frontends.page.server import OpenPage, open_page
+from frontends.page.settings import PageOptions
 from frontends.table_port import PhonePort, SnapshotHub, TablePort
 from hardware.pin_map import ButtonRole
 from journal.journal import Journal

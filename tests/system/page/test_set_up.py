@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 import pytest
 
-from app.settings.settings import PageOptions
 from app.setup.page import SetUpEnvironment, SetUpPage
 from app.setup.picture_checks import SharedCamera
 from app.setup.routes import create_set_up
@@ -23,6 +22,7 @@ from frontends.languages import sentences
 from frontends.page.access import Role
 from frontends.page.languages import translations
 from frontends.page.server import open_site
+from frontends.page.settings import PageOptions
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.system.page.playing import PHONE

@@ -17,12 +17,13 @@ from rich.console import Console
 
 from app.runtime.watch import WatchOptions, watch
 from app.settings.kept_cameras import cameras_file, kept_cameras
-from app.settings.settings import PageOptions, Settings
+from app.settings.settings import Settings
 from app.wiring.plan import WiringPlan
 from engine.errors import OptionError
 from engine.registry import load
 from firmware_bridge.ports.selection import WantedBoard
 from frontends.page.server import key_path
+from frontends.page.settings import PageOptions
 from hardware.lights.light_map import LightMap
 from journal.journal import Journal
 from journal.reader import read_journal
