@@ -27,8 +27,8 @@ from tests.present import present
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FOLDERS = (
-    *("benchmarks", "common", "docs", "engine", "firmware_bridge", "hall", "hardware"),
-    *("referee", "scripts", "simulator", "tests", "vision"),
+    *("app", "benchmarks", "common", "docs", "engine", "firmware_bridge", "frontends", "hall", "hardware"),
+    *("journal", "referee", "scripts", "simulator", "tests", "vision"),
 )
 LARGEST_FILE_BYTES = 2 * 1024 * 1024
 

@@ -39,6 +39,11 @@ FORBIDDEN = [
     ("hardware.pins", "hardware.switches"),
     ("firmware_bridge.protocol", "firmware_bridge.install"),
     ("referee.judge", "referee.session"),
+    ("referee", "journal"),
+    ("referee", "hardware.pins"),
+    ("journal", "frontends.page"),
+    ("frontends", "app.runtime"),
+    ("frontends.mqtt", "frontends.page"),
     ("app.runtime", "simulator.scene.scene"),
     ("referee", "engine.games.deblockle.board"),
     ("engine.games.reversi", "engine.games.deblockle.board"),
@@ -66,6 +71,7 @@ def import_rules_of(folder, extra):
     rooms = {
         room for contract in contracts for layer in contract.get("layers", ()) for room in re.split(r"[ |:]+", layer)
     }
+    rooms |= {room for contract in contracts for room in contract.get("modules", ())}
     files |= {f"{room.replace('.', '/')}/__init__.py": "" for room in rooms}
     for name, text in {**files, **ALLOWED, **extra}.items():
         path = folder / name
