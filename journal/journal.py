@@ -66,9 +66,6 @@ def utc_text(moment: datetime) -> str:
 class Journal(JournalReader):
     """An open journal. One process at a time may write it; any number may read it."""
 
-    trouble: errors.JournalError | None = None
-    """Never any: what can't be written raises."""
-
     def __init__(
         self,
         path: Path,
@@ -95,10 +92,6 @@ class Journal(JournalReader):
             self._newest_game = [tuple(columns) for *columns, _ in rows]
         self._last_recorded: LastRecorded | None = None
         self._begin_recorded()
-
-    def retry(self) -> bool:
-        """Return true: nothing waits to be written."""
-        return True
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         if self._state is _FileState.CUT_OFF:

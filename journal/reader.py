@@ -18,7 +18,7 @@ from journal import database
 from journal.backups import copy_with_log
 from journal.database import COLUMNS, Connect, check_row, connect, journal_faults, log_path
 from journal.lock import check_kind
-from referee.errors import JournalMissingError, JournalUnreadableError
+from referee.errors import JournalError, JournalMissingError, JournalUnreadableError
 from referee.record.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
 from referee.record.results import GameSpan
 
@@ -53,6 +53,9 @@ MOST_GAMES = 300
 class JournalReader(Closeable):
     """A journal at ``path`` that is open for reading; each question raises JournalError if it can't be read."""
 
+    trouble: JournalError | None = None
+    """Never any: nothing waits to be written."""
+
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         """Wrap an open connection; callers use ``read_journal``."""
         self.path = path
@@ -61,6 +64,10 @@ class JournalReader(Closeable):
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def retry(self) -> bool:
+        """Return true: nothing waits to be written."""
+        return True
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         """Run a query and return its rows; raises JournalError."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
@@ -23,8 +23,6 @@ from engine import registry
 from engine.api import Game
 from engine.records import write
 from engine.values import Player
-from referee.hints.advice import HintStrength
-from referee.hints.hint_settings import HintSettings
 
 if TYPE_CHECKING:
     from referee.session.service import Service
@@ -45,7 +43,7 @@ _WHO = ("person", "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
 @click.option("--seed", type=cli.WholeNumber(min=0), help="Draws the dice, a rolled set-up and random turns.")
 @click.option("--strength", type=cli.STRENGTH, help="How good hints are.  "
               "[default: as in the settings]")  # fmt: skip
-@click.option("--time", "seconds", type=cli.Number(0.01, 600), help="Seconds that a hint may take.  "
+@click.option("--time", "seconds", type=cli.Number(0.05, 10), help="Seconds that a hint may take.  "
               "[default: as in the settings]")  # fmt: skip
 @click.option("--no-hints", is_flag=True, help="Disable hints.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
@@ -105,7 +103,7 @@ def play_command(
     best = strength or ("strong" if settings.hints.strength == "none" else settings.hints.strength)
     seconds = seconds or settings.hints.seconds
     is_ruled_out = no_hints or settings.hints.strength == "none"
-    hints = HintSettings(strength="none" if is_ruled_out else cast("HintStrength", best), seconds=seconds)
+    hints = settings.hints.model_copy(update={"strength": "none" if is_ruled_out else best, "seconds": seconds})
     new = None
     if game_name is not None:
         game = registry.load(game_name)

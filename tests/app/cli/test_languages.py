@@ -75,7 +75,7 @@ def test_a_whole_game_is_played_in_german(
 ) -> None:
     game = load(name)
     run = runner_in(tmp_path, monkeypatch)
-    said = run("play", name, "--seed", 1, "--strength", "gentle", "--time", 0.01, input=f"help{TYPED}")
+    said = run("play", name, "--seed", 1, "--strength", "gentle", "--time", 0.05, input=f"help{TYPED}")
     assert said.exit_code == 0, said.output + said.stderr
     assert ", Zufallszahl 1." in said.output
     programs = [each for side in who_plays(game, game.rules.new()) for each in ("--player", f"{side}=random")]

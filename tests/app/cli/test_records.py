@@ -50,7 +50,7 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
     result = run("new", "--option", "blocks_gold=3", "--player", "gold=Ann")
     assert result.exit_code == 0, result.stderr
     assert "Game 1 of" in result.output
-    path = tmp_path / ".local/share/tabletop-journal.sqlite"
+    path = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
     with Journal.open(path, wall_clock=utc_now) as journal:
         assert journal.events()[0][1].data == {
             "game": "deblockle",

@@ -53,7 +53,7 @@ def test_without_a_file_every_setting_has_its_default(folder: Path) -> None:
     assert configuration.file is None
     assert {str(source) for _, _, source in configuration.rows()} == {"default"}
     assert configuration.settings.turn == Settings().turn
-    assert configuration.settings.journal.path == folder / ".local/share/tabletop-journal.sqlite"
+    assert configuration.settings.journal.path == folder / ".local/share/tabletop-referee/journal.sqlite"
 
 
 def test_the_example_gives_the_defaults(folder: Path) -> None:
@@ -149,7 +149,7 @@ def test_xdg_folders_count_only_if_absolute(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "elsewhere"), "XDG_DATA_HOME": "relative"}
     configuration = load(None, environment=environment, folder=tmp_path)
     assert configuration.file == elsewhere / "referee.toml"
-    assert configuration.settings.journal.path == tmp_path / ".local/share/tabletop-journal.sqlite"
+    assert configuration.settings.journal.path == tmp_path / ".local/share/tabletop-referee/journal.sqlite"
 
 
 @pytest.mark.parametrize(("path", "variables"), [(Path("no.toml"), {}), (None, {"REFEREE_CONFIG": "no.toml"})])

@@ -176,7 +176,7 @@ def test_who_is_asked_what_is_wrong_examines_the_table_that_start_made(run: Run,
         os.utime(folder / "setup.json", (NOW_S - age_s,) * 2)
     assert f"{TABLES}/blockade/referee.toml" in run("doctor").output
     assert run("new", "diaballik").exit_code == run("turn", "a1-a2").exit_code == 0
-    journal = tmp_path / ".local/share/tabletop-journal.sqlite"
+    journal = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
     sighting = Sighting(np.zeros((1, 3)), np.zeros((1, 2)), Pose(np.eye(3), np.array([0.0, 0.0, 500.0])))
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.2, SPEC)
     keep_camera(journal, SPEC, SelfCalibration(camera, 0.08, 0.01, (sighting,)))
@@ -242,7 +242,7 @@ def test_kept_steps_that_are_damaged_can_be_deleted(run: Run, tmp_path: Path, be
 
 def test_a_journal_that_is_damaged_can_be_moved(run: Run, tmp_path: Path, begun: Begun) -> None:
     assert run("new", "diaballik").exit_code == 0
-    journal = tmp_path / ".local/share/tabletop-journal.sqlite"
+    journal = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
     journal.write_bytes(b"?" * 5000)
     assert "move it elsewhere" in run("start").stderr
     journal.rename(tmp_path / "elsewhere")
