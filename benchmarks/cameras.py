@@ -53,8 +53,8 @@ from frontends.table_port import PhonePort, SnapshotHub, TablePort
 from journal.journal import Journal
 from referee.commands.values import CommandQueue
 from referee.judge.verdict import Verdict
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings
-from referee.session.service import LoopPorts, run
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

@@ -64,8 +64,8 @@ from journal.journal import Journal
 from referee.commands.values import CommandQueue
 from referee.judge.verdict import Verdict
 from referee.session.feed import TableSnapshot
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, run
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame

@@ -47,7 +47,7 @@ from referee.errors import CorrectionError, JournalError
 from referee.judge.verdict import Verdict
 from referee.record.events import ASKS_TAKE_BACK
 from referee.session.feed import TableSnapshot
-from referee.session.ports import OtherSettings
+from referee.session.ports import SettingsForGame
 from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
 from vision.reading import Reading, Sight
@@ -179,7 +179,7 @@ MaintenanceBuilder = Callable[[Callable[[], Sequence[str]], Path | None], Mainte
 class Sighted(Protocol):
     """A reader that can tell where it saw the table."""
 
-    def sight(self, image: Image, reading: Reading) -> Sight:
+    def where_seen(self, image: Image, reading: Reading) -> Sight:
         """Return where the last frame showed the table."""
 
 
@@ -197,7 +197,7 @@ class PhonePort:
         """Look where a frame that was just read showed the table, and tell what it showed if it is a photo."""
         if reader is None or reading is None:
             return
-        self.sight = reader.sight(frame.image, reading)
+        self.sight = reader.where_seen(frame.image, reading)
         self.hindered = as_sentence(reading.hindrances[0].message) if reading.hindrances else ""
         said = joined(as_sentence(verdict.sentence) for verdict in verdicts)
         self.camera.tell(frame, said or self.hindered or Phrase("Nothing new is to be seen."))
@@ -210,8 +210,8 @@ class TablePort:
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
     nothing was located. ``options``, those of the rules, ``hints_allowed`` and the usual ``control`` are the owner's.
-    ``maintenance`` is ``None`` if nothing provides it, ``others`` if there is no other game at this table, ``phone`` if
-    the camera is none.
+    ``maintenance`` is ``None`` if nothing provides it, ``settings_for`` if there is no other game at this table,
+    ``phone`` if the camera is none.
     """
 
     game: Game[Any, Any]
@@ -224,7 +224,7 @@ class TablePort:
     hints_allowed: bool = True
     control: TimeControl | None = None
     maintenance: Maintenance | None = None
-    others: OtherSettings | None = None
+    settings_for: SettingsForGame | None = None
     phone: PhonePort | None = None
 
     @property

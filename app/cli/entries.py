@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -102,22 +103,30 @@ def tell_referee(
 
 def _carry_out_idle(context: cli.CommandContext, journal: Path, command: Command, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
-    from journal.journal import Journal
     from referee.commands.values import AskHint
 
     replies: list[Reply | None] = []
     try:
         with context.open_journal(journal) as opened:
-            open_without_camera(context, opened, hints).execute(command, replies.append)
+            open_without_camera(context, opened, hints).carry_out(command, replies.append)
     except JournalFullError as full:
         if not isinstance(command, AskHint):
             raise
-        with context.read_journal(journal) as opened, Journal.in_memory(wall_clock=cli.utc_now) as copy:
-            copy.append_all(event for _, event in opened.events())
-            open_without_camera(context, copy, hints).execute(command, replies.append)
+        with _copied_journal(context, journal) as copy:
+            open_without_camera(context, copy, hints).carry_out(command, replies.append)
         cli.say(Phrase("This hint is not recorded: {reason}", full), as_error=True)
     (reply,) = filter(None, replies)
     return reply
+
+
+@contextmanager
+def _copied_journal(context: cli.CommandContext, journal: Path | None) -> Iterator[Journal]:
+    """Copy a journal into memory, so that nothing is recorded in the file, which may be read-only or in use."""
+    from journal.journal import Journal
+
+    with context.read_journal(journal) as opened, Journal.in_memory(wall_clock=cli.utc_now) as copy:
+        copy.append_all(event for _, event in opened.events())
+        yield copy
 
 
 def open_without_camera(
@@ -320,9 +329,8 @@ def announce_command(
 
 def _ask_to_resign(context: cli.CommandContext, journal: Path | None, command: Announce) -> None:
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
-    with context.read_journal(journal) as opened:
-        # A preview records nothing.
-        told = open_without_camera(context, cast("Journal", opened)).preview(command)
+    with _copied_journal(context, journal) as copy:
+        told = open_without_camera(context, copy).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
     cli.confirm(joined((told, Phrase("Are you sure?"))))

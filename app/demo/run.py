@@ -62,8 +62,9 @@ from referee.record.events import Event, EventKind
 from referee.record.results import make_record
 from referee.session.feed import signal_subscriber
 from referee.session.log import open_game
-from referee.session.ports import GameChangedError, OtherSettings, Reader, ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, Service, carry_out_commands, run
+from referee.session.loop import LoopPorts, carry_out_commands, run
+from referee.session.ports import GameChangedError, Reader, ServiceSettings, SettingsForGame, TurnEnd
+from referee.session.service import Service
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.table import VirtualTable
@@ -257,7 +258,7 @@ class _Lasting:
     entrance: Entrance | None
 
 
-def _others(options: DemoOptions, settings: ServiceSettings) -> OtherSettings:
+def _settings_for(options: DemoOptions, settings: ServiceSettings) -> SettingsForGame:
     """Return the function that tells how other games would be refereed: each on a virtual table that is laid for it."""
 
     def settings_of(game: Game[Any, Any], rules: Mapping[str, OptionValue]) -> ServiceSettings:
@@ -303,7 +304,7 @@ def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting)
         settings = ServiceSettings(
             options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
         )
-        others = _others(options, settings)
+        settings_for = _settings_for(options, settings)
         service = stack.enter_context(
             open_session(
                 game,
@@ -314,7 +315,7 @@ def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting)
                 say=remarks.say,
                 hints=HintProcess(on_answer=commands.wake),
                 opponent=None if options.opponent is None else deterministic_opponent(game, options.opponent),
-                others=others,
+                settings_for=settings_for,
                 resume=options.rules is not None,
                 seed=options.seed,
             )
@@ -333,7 +334,7 @@ def _play_and_referee(options: DemoOptions, console: Console, lasting: _Lasting)
             may_hint,
             options.clock,
             maintenance=maintenance,
-            others=others,
+            settings_for=settings_for,
         )
         stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))
         subscribers = _FrameSubscribers(options, demo, report, commands, newest)
@@ -370,7 +371,7 @@ def _keep_page_open(service: Service[Any, Any], commands: CommandQueue) -> None:
             while True:
                 carry_out_commands(service, commands)
                 for pressed in commands.take_presses():
-                    service.carry_out(pressed)
+                    service.carry_out(pressed.command, pressed.respond, pressed.request_id)
                 interrupts.waiting(commands.wait)
         except KeyboardInterrupt:
             return

@@ -35,7 +35,7 @@ from app.sensing.readers import FusedReader, SensorReader
 from engine.api import Game
 from referee.hints.opponent import HintSource, Opponent
 from referee.session.feed import Subscriber, TableSnapshot
-from referee.session.ports import OtherSettings, Reader, Recorder, RestoreSensorAt, ServiceSettings, no_sensors
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, ServiceSettings, SettingsForGame, no_sensors
 from referee.session.service import Service
 from vision.motion.changes import Attention
 
@@ -73,16 +73,16 @@ def open_session(
     hints: HintSource | None = None,
     restore: RestoreSensorAt = no_sensors,
     opponent: Opponent | None = None,
-    others: OtherSettings | None = None,
+    settings_for: SettingsForGame | None = None,
     resume: bool = True,
     seed: int | None = None,
 ) -> Iterator[Service[Any, Any]]:
     """Open a session on a journal and start it; at the end, open requests for hints are refused.
 
     ``subscribers`` receive each snapshot in order, ``say`` is called with remarks that are not verdicts. ``hints``
-    computes hints, ``restore`` switches a sensor on again, ``opponent`` plays a side; ``others`` is as for Service.
-    With ``resume`` the journal's latest game is continued if it isn't over; ``seed`` is recorded with a new one. Raises
-    FoldError and JournalError as ``Service.start`` does.
+    computes hints, ``restore`` switches a sensor on again, ``opponent`` plays a side; ``settings_for`` is as for
+    Service. With ``resume`` the journal's latest game is continued if it isn't over; ``seed`` is recorded with a new
+    one. Raises FoldError and JournalError as ``Service.start`` does.
     """
 
     def publish(snapshot: TableSnapshot) -> None:
@@ -90,7 +90,7 @@ def open_session(
             subscriber(snapshot)
 
     service: Service[Any, Any] = Service(
-        game, reader, journal, publish, settings, say, hints, restore, opponent, others
+        game, reader, journal, publish, settings, say, hints, restore, opponent, settings_for
     )
     try:
         service.start(resume=resume, seed=seed)

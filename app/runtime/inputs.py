@@ -35,8 +35,8 @@ from journal.journal import BufferedJournal
 from referee.errors import ConfigError
 from referee.judge.starts import usual_appearance
 from referee.record.fold import fold
+from referee.session.loop import BlackFrames, FrameSource
 from referee.session.ports import Reader
-from referee.session.service import BlackFrames, FrameSource
 from vision.cameras import Camera, GrowingFolder, LiveCamera, PhoneCamera, image_paths, open_camera
 from vision.cameras.phone import SPEC
 from vision.errors import EnrolmentError

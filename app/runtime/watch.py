@@ -60,8 +60,9 @@ from referee.naming import Names
 from referee.record.fold import fold
 from referee.session.feed import signal_subscriber, waiting_signal
 from referee.session.log import open_game
-from referee.session.ports import GameChangedError, OtherSettings, Recorder, ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, Service, carry_out_commands, run
+from referee.session.loop import LoopPorts, carry_out_commands, run
+from referee.session.ports import GameChangedError, Recorder, ServiceSettings, SettingsForGame, TurnEnd
+from referee.session.service import Service
 from vision.cameras.phone import PhoneCamera
 from vision.errors import LayoutError
 from vision.frame import Frame, Image
@@ -120,7 +121,7 @@ def _with_open_game(options: WatchOptions, journal: Recorder) -> WatchOptions:
     return options.for_game(name, {rule: value for rule, value in rules.items() if rule not in asked})
 
 
-def _others(options: WatchOptions) -> OtherSettings | None:
+def _settings_for(options: WatchOptions) -> SettingsForGame | None:
     """Return the function that tells how other games would be refereed, ``None`` if there are none at this table."""
     for_game = options.for_game
     if for_game is None:
@@ -156,7 +157,7 @@ def _referee(
     """Referee games of one kind, as ``watch`` does; raises GameChangedError when one of another kind was begun."""
     chosen, journal = options.settings, lasting.journal
     game = load(chosen.game.name)
-    settings, others = _service_settings(options, game), _others(options)
+    settings, settings_for = _service_settings(options, game), _settings_for(options)
     layout = None if options.by_sensors_alone else _layout(chosen.table, game, settings)
     lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
@@ -188,7 +189,7 @@ def _referee(
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
                 opponent=_opponent(chosen.opponent, game, commands),
-                others=others,
+                settings_for=settings_for,
                 resume=resume,
             )
         )
@@ -204,7 +205,7 @@ def _referee(
             hints_allowed=chosen.hints.strength != "none",
             control=settings.clock,
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
-            others=others,
+            settings_for=settings_for,
             phone=phone,
         )
         stack.enter_context(publish(port, lasting.entrance, options.mqtt, console, screen, report.remark))

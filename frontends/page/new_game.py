@@ -171,18 +171,18 @@ class NewGamePage:
     def _chosen(self, name: str) -> Choice:
         """Return the game of a name, the one that runs for any other text; it may lack a table."""
         port = self._port
-        if port.others is None or name == port.game.name or name not in games():
+        if port.settings_for is None or name == port.game.name or name not in games():
             return Choice(port.game, port.options)
         game: Game[Any, Any] = load(name)
         try:
-            return Choice(game, port.others(game, {}).options)
+            return Choice(game, port.settings_for(game, {}).options)
         except CorrectionError as error:
             return Choice(game, lacks=as_sentence(str(error)))
 
     def _choices(self) -> tuple[Choice, ...]:
         """List the games of this table, the one that runs first, those without a table last."""
         running = self._port.game.name
-        names = (running,) if self._port.others is None else games()
+        names = (running,) if self._port.settings_for is None else games()
         return tuple(sorted(map(self._chosen, names), key=lambda one: (one.game.name != running, bool(one.lacks))))
 
     def _newest(self, request: Request) -> ShownTable:

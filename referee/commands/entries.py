@@ -103,11 +103,6 @@ def apply_entry(
     )
 
 
-def ends_game_by_word(said: commands.Announced) -> bool:
-    """Return whether an announcement ends the game whatever the table shows: a resignation, or an agreed draw."""
-    return said.text.rpartition(":")[2].strip().lower() in {players.DRAW, players.RESIGN}
-
-
 def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
     """Return the start states of a game without a camera: one, or one per player if it is open who starts."""
     return tuple(game.rules.new(each) for each in start_options(game, options))

@@ -249,7 +249,7 @@ class Assessment(Case[StateT, TurnT]):
         every = (best, *decision.rivals)
         turns = [one for one in every if one.kind is ExplanationKind.TURN]
         firsts = tuple(dict.fromkeys(turn for one in turns for turn in one.first))
-        if decision.alike and turns:
+        if decision.is_alike_to_sensors and turns:
             part = next((one for one in every if one.kind is ExplanationKind.PART), None)
             if not trigger.names_faults:
                 return self.turn_waits(Resolved((), firsts))

@@ -41,23 +41,23 @@ from referee.judge.verdict import places_named
 class Candidates(Case[StateT, TurnT]):
     """A case with everything that could explain it.
 
-    ``found`` is every explanation that the engine allows, best first; ``shown`` what the table shows regardless of the
+    ``explanations`` are all that the engine allows, best first; ``shown`` what the table shows regardless of the
     rules, and ``illegal_score`` its score as an illegal change.
     """
 
-    found: Sequence[Explanation[StateT, TurnT]]
+    explanations: Sequence[Explanation[StateT, TurnT]]
     shown: Changes
     illegal_score: float
 
     @property
     def best(self) -> Explanation[StateT, TurnT]:
         """The leading explanation that the engine allows."""
-        return self.found[0]
+        return self.explanations[0]
 
     @property
     def leading(self) -> tuple[Explanation[StateT, TurnT], ...]:
         """The explanations that leave the leading appearance."""
-        return tuple(one for one in self.found if one.changes == self.best.changes)
+        return tuple(one for one in self.explanations if one.changes == self.best.changes)
 
     @cached_property
     def others(self) -> tuple[Explanation[StateT, TurnT], ...]:
@@ -66,7 +66,7 @@ class Candidates(Case[StateT, TurnT]):
         When nothing seems to have happened, a difference that nobody could observe is ignored.
         """
         best, seen, base = self.best, self.seen, self.base
-        others = [one for one in self.found if one.changes != best.changes]
+        others = [one for one in self.explanations if one.changes != best.changes]
         if best.kind is ExplanationKind.NOTHING:
             observed = seen.visible_changes(base, best.changes)
             others = [one for one in others if seen.visible_changes(base, one.changes) != observed]
@@ -122,20 +122,21 @@ class Candidates(Case[StateT, TurnT]):
         turns = [one for one in self.leading if one.kind is ExplanationKind.TURN]
         if not turns or other.kind is not ExplanationKind.TURN:
             return self.best.score - other.score
-        alike = self.seen.without(place for place, _ in other.changes ^ self.best.changes)
-        return max(self._score_with_heights(one, alike) for one in turns) - self._score_with_heights(other, alike)
+        in_common = self.seen.without(place for place, _ in other.changes ^ self.best.changes)
+        best = max(self._score_with_heights(one, in_common) for one in turns)
+        return best - self._score_with_heights(other, in_common)
 
-    def _score_with_heights(self, one: Explanation[StateT, TurnT], alike: PooledReading) -> float:
+    def _score_with_heights(self, one: Explanation[StateT, TurnT], in_common: PooledReading) -> float:
         """Return the score of the turn that fits the numbers of pieces best."""
-        without = one.score - score_touches(self.seen, (turn.places for turn in one.first))
+        untouched = one.score - score_touches(self.seen, (turn.places for turn in one.first))
         by_touches = sorted(((score_touches(self.seen, [turn.places]), turn) for turn in one.first), key=itemgetter(0))
         best = -math.inf
         for weight, turn in reversed(by_touches):
             # The numbers of pieces can only lower it.
             if weight <= best:
                 break
-            best = max(best, weight - count_contradiction(self.game, one.state, [turn], alike))
-        return without + best
+            best = max(best, weight - count_contradiction(self.game, one.state, [turn], in_common))
+        return untouched + best
 
     @property
     def illegal_lead(self) -> float:
@@ -149,7 +150,7 @@ class Candidates(Case[StateT, TurnT]):
         Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
         one.
         """
-        if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.found):
+        if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.explanations):
             return True
         if self.best.kind is not ExplanationKind.TURN or not self.doubtful <= self.seen.places.keys():
             return False
@@ -214,11 +215,12 @@ class Decision(Generic[StateT, TurnT]):
 
     ``explanations`` leave the leading appearance, the best one first; ``shown`` is what the table shows regardless of
     the rules; ``places`` are those that an undecided decision depends on; ``set_aside`` those ignored because they
-    could not be read; ``margin`` the log-odds by which the decision leads any other meaning. ``alike`` says that the
-    rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed`` are the turns
-    that leave the table unchanged as far as sensors can tell; ``unseen`` are the hidden places where something may have
-    happened although nothing else changed. ``rather_illegal`` says of an undecided change that it is more probably
-    illegal than a turn. ``misses_piece`` says that a piece has left its place and may be on any of ``places``.
+    could not be read; ``margin`` the log-odds by which the decision leads any other meaning. ``is_alike_to_sensors``
+    says that the rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed``
+    are the turns that leave the table unchanged as far as sensors can tell; ``unseen`` are the hidden places where
+    something may have happened although nothing else changed. ``rather_illegal`` says of an undecided change that it
+    is more probably illegal than a turn. ``misses_piece`` says that a piece has left its place and may be on any of
+    ``places``.
     """
 
     conclusion: Conclusion
@@ -228,7 +230,7 @@ class Decision(Generic[StateT, TurnT]):
     places: tuple[Place, ...] = ()
     rivals: tuple[Explanation[StateT, TurnT], ...] = ()
     set_aside: tuple[Place, ...] = ()
-    alike: bool = False
+    is_alike_to_sensors: bool = False
     unsensed: tuple[Explanation[StateT, TurnT], ...] = ()
     unseen: tuple[Place, ...] = ()
     rather_illegal: bool = False
@@ -292,16 +294,17 @@ def _decisions(found: Candidates[StateT, TurnT]) -> Iterator[Decision[StateT, Tu
     differing = {place for one in found.rivals for place, _ in one.changes ^ best.changes}
     if found.is_illegal_change_close:
         # Ignoring one sensor would mean trusting another one instead.
-        rivals = tuple(one for one in found.rivals if not _goes_on(best, one))
+        rivals = tuple(one for one in found.rivals if not _plays_on_after(best, one))
         if rivals and any(seen.only_sensed(place) for place in found.doubtful):
             every = [seen.observable_changes(base, one.changes) for one in (*rivals, best)]
             yield _undecided(found, {place for each in every for place, _ in found.shown ^ each}, rivals, found.lead)
-        without = _decide_without_doubtful(found)
-        yield without or _undecided(found, found.doubtful | differing, (*found.leading, *found.rivals))
+        yield _decide_without_doubtful(found) or _undecided(
+            found, found.doubtful | differing, (*found.leading, *found.rivals)
+        )
     if found.rivals:
         observed = seen.observable_changes(base, best.changes)
-        alike = all(seen.observable_changes(base, one.changes) == observed for one in found.rivals)
-        yield _undecided(found, differing, found.rivals, found.margin, alike=alike)
+        is_alike = all(seen.observable_changes(base, one.changes) == observed for one in found.rivals)
+        yield _undecided(found, differing, found.rivals, found.margin, is_alike_to_sensors=is_alike)
     for places in (_arrived_unseen(found), _left_unseen(found), _touched_and_unclear(found)):
         if places:
             yield _undecided(found, places, found.leading)
@@ -321,7 +324,7 @@ def _undecided(
     rivals: tuple[Explanation[StateT, TurnT], ...],
     margin: float = 0.0,
     *,
-    alike: bool = False,
+    is_alike_to_sensors: bool = False,
     misses_piece: bool = False,
 ) -> Decision[StateT, TurnT]:
     """Leave it undecided because of these places."""
@@ -332,7 +335,7 @@ def _undecided(
         margin,
         found.context.in_order(places),
         rivals,
-        alike=alike,
+        is_alike_to_sensors=is_alike_to_sensors,
         rather_illegal=not found.explains_all_shown and found.illegal_lead > 0,
         misses_piece=misses_piece,
     )
@@ -410,22 +413,20 @@ def _lead_over_other_pieces(seen: PooledPlace, look: LookName) -> float:
 
 def _set_objects_aside(found: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:
     """Decide without the places that may hold an object, and set these aside; ask about everything if that fails."""
-    without = decide(found.without(objects))
-    if arrivals := _arrivals_like(found, objects, without):
+    rest = decide(found.without(objects))
+    if arrivals := _arrivals_like(found, objects, rest):
         return decide(found.without(objects | arrivals))
-    if without.conclusion is Conclusion.UNDECIDED or len(objects) > found.settings.most_set_aside:
+    if rest.conclusion is Conclusion.UNDECIDED or len(objects) > found.settings.most_set_aside:
         return _undecided(found, {place for place, _ in found.shown}, found.leading)
-    return without.setting_aside(found, objects)
+    return rest.setting_aside(found, objects)
 
 
-def _arrivals_like(
-    found: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
-) -> set[Place]:
+def _arrivals_like(found: Candidates[StateT, TurnT], objects: set[Place], rest: Decision[StateT, TurnT]) -> set[Place]:
     """Return the visible places whose new piece may be an object, while the piece itself is on one of ``objects``."""
-    alike = {piece_of(found.seen.places[place].best) for place in objects}
+    pieces = {piece_of(found.seen.places[place].best) for place in objects}
     arrivals = set()
-    for place, look in without.best.changes:
-        if place not in found.seen.hidden and piece_of(look) in alike:
+    for place, look in rest.best.changes:
+        if place not in found.seen.hidden and piece_of(look) in pieces:
             other = decide(found.without({place}))
             if other.conclusion is Conclusion.ALLOWED and any(at in objects for at, _ in other.best.changes):
                 arrivals.add(place)
@@ -438,7 +439,7 @@ def _is_illegible(found: Candidates[StateT, TurnT]) -> bool:
     return found.context.handwriting > 0 and any(one.certainty < found.settings.margin for one in marks)
 
 
-def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
+def _plays_on_after(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
     """Return whether ``other`` has the same turn and something after it."""
     is_same_turn = best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
     return other.kind.is_beyond_one and is_same_turn
@@ -454,9 +455,9 @@ def _decide_without_doubtful(found: Candidates[StateT, TurnT]) -> Decision[State
     is_missed = best.kind is not ExplanationKind.NOTHING and _is_piece_missed(found)
     if is_missed or len(doubtful) > found.settings.most_set_aside:
         return None
-    without = decide(found.without(doubtful))
-    is_same = without.conclusion is Conclusion.ALLOWED and without.best.changes == best.changes
-    return without.setting_aside(found, doubtful) if is_same else None
+    rest = decide(found.without(doubtful))
+    is_same = rest.conclusion is Conclusion.ALLOWED and rest.best.changes == best.changes
+    return rest.setting_aside(found, doubtful) if is_same else None
 
 
 def _is_piece_missed(found: Candidates[StateT, TurnT]) -> bool:
@@ -479,8 +480,9 @@ def _left_unseen(found: Candidates[StateT, TurnT]) -> set[Place]:
         return set()
     left = {place for place, look in found.best.changes if look == EMPTY and place in hidden}
     arrived = {piece_of(look) for _, look in found.best.changes if look != EMPTY}
-    alike = {place for place in hidden - left if found.base[place] != EMPTY and piece_of(found.base[place]) in arrived}
-    return left | alike if left and alike else set()
+    held = {place: piece_of(found.base[place]) for place in hidden - left if found.base[place] != EMPTY}
+    perhaps = {place for place, piece in held.items() if piece in arrived}
+    return left | perhaps if left and perhaps else set()
 
 
 def _touched_and_unclear(found: Candidates[StateT, TurnT]) -> set[Place]:
@@ -496,7 +498,7 @@ def _unseen(found: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
         return ()
     turns = [
         found.seen.observable_changes(found.base, one.changes)
-        for one in found.found
+        for one in found.explanations
         if one.kind is ExplanationKind.TURN
     ]
     played = {place for observed in turns if all(at in hidden for at, _ in observed) for place, _ in observed}
@@ -507,5 +509,5 @@ def _unseen(found: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
 
 def _unsensed(found: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
     """Return the turns after which sensors can't tell that the table has changed."""
-    turns = [one for one in found.found if one.kind is ExplanationKind.TURN and one.changes]
+    turns = [one for one in found.explanations if one.kind is ExplanationKind.TURN and one.changes]
     return tuple(one for one in turns if not found.seen.noticeable_changes(found.base, one.changes))

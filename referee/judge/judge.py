@@ -266,11 +266,11 @@ def _judge_turn(given: Assessment[StateT, TurnT]) -> Judgement[StateT, TurnT]:
 
 def _answers_to_several_turns(given: Assessment[StateT, TurnT]) -> Iterator[Judgement[StateT, TurnT]]:
     trigger, best, shown = given.trigger, given.decision.best, given.decision.shown
-    alike, is_whole = given.of_kind(best.kind), best.kind is ExplanationKind.TWO_TURNS
+    same_kind, is_whole = given.of_kind(best.kind), best.kind is ExplanationKind.TWO_TURNS
     changed = given.places_of(shown)
     if not (trigger.accepts or trigger.ends_by_touch):
         yield given.quietly(Phrase("More than one turn seems to have been played."), changed, shown)
-    if not is_whole and trigger.names_faults and same_piece_moves_on(given, alike):
+    if not is_whole and trigger.names_faults and same_piece_moves_on(given, same_kind):
         # It may also be one illegal move.
         described = without_stop(given.game.notation.describe(best.first[0]))
         said = Phrase(
@@ -291,7 +291,7 @@ def _answers_to_several_turns(given: Assessment[StateT, TurnT]) -> Iterator[Judg
             listed(places),
         )
         yield given.ask(said, places, shown)
-    resolved = resolve(given, alike) if is_whole else resolve_first(given, alike)
+    resolved = resolve(given, same_kind) if is_whole else resolve_first(given, same_kind)
     if not resolved.turns:
         yield given.which_turn(resolved)
     have_ended = is_whole and trigger.accepts
@@ -306,7 +306,7 @@ def _answers_to_several_turns(given: Assessment[StateT, TurnT]) -> Iterator[Judg
 def _camera_agrees(given: Assessment[StateT, TurnT]) -> bool:
     """Return whether the same turns explain the table without the places that sensors alone know."""
     case = given.visible
-    without = case.without([place for place in case.seen.places if case.seen.only_sensed(place)])
-    alone = sensors.decide_for_trigger(without, given.trigger)
+    by_camera = case.without([place for place in case.seen.places if case.seen.only_sensed(place)])
+    alone = sensors.decide_for_trigger(by_camera, given.trigger)
     camera_alone, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, given.decision))
     return alone.conclusion is Conclusion.ALLOWED and camera_alone == seen

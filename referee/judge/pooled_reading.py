@@ -253,12 +253,12 @@ def _pool_distributions(
 ) -> dict[KeyT, dict[NameT, float]]:
     """Pool several distributions for each key into one of log-probabilities, over ``names`` if given."""
     every = tuple(names)
-    alike: dict[tuple[int, tuple[NameT, ...]], list[KeyT]] = {}
+    same_names: dict[tuple[int, tuple[NameT, ...]], list[KeyT]] = {}
     for key, distributions in given.items():
         named = every or tuple(sorted({name for one in distributions for name in one}))
-        alike.setdefault((len(distributions), named), []).append(key)
+        same_names.setdefault((len(distributions), named), []).append(key)
     pooled = {}
-    for (_, named), keys in alike.items():
+    for (_, named), keys in same_names.items():
         # A place that did not change has the same distribution in each reading.
         distinct = {id(one): one for key in keys for one in given[key]}
         rows = {number: [one.get(name, 0.0) for name in named] for number, one in distinct.items()}

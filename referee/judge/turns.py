@@ -93,7 +93,7 @@ def _with_question_about_later_touch(
     if later.changes:
         given = Assessment.at(context, accepted.belief, later, Trigger.RESTED)
         decision, touched = given.decision, {change.place for change in later.changes}
-        if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
+        if decision.conclusion is Conclusion.UNDECIDED and decision.is_alike_to_sensors:
             return accepted.then(given.undecided(Trigger.DECLARED))
         if any(turn.places[0] in touched for one in decision.unsensed for turn in one.first):
             return accepted.then(given.unsensed())

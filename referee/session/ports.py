@@ -15,7 +15,7 @@ from referee.commands.values import NewGame
 from referee.errors import ClockError, CorrectionError, FieldError, JournalError
 from referee.hints.hint_settings import HintSettings
 from referee.judge.belief import Belief
-from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.settings import JudgeSettings
 from referee.judge.stability import STILLS, StabilitySettings
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, VerdictKind
@@ -208,16 +208,7 @@ class ServiceSettings:
                 "and start the referee again"
             )
 
-    def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
-        """Return the trigger for a table that has been at rest this long, if nobody pressed a button."""
-        rested = rested_s >= self.rest_s
-        if not set_up or self.turn_end == TurnEnd.REST:
-            return Trigger.RESTED if rested else Trigger.GLANCE
-        if self.turn_end == TurnEnd.TOUCH:
-            return Trigger.TOUCH_RESTED if rested else Trigger.TOUCH
-        return Trigger.GLANCE
 
-
-OtherSettings = Callable[[Game[Any, Any], Mapping[str, OptionValue]], ServiceSettings]
+SettingsForGame = Callable[[Game[Any, Any], Mapping[str, OptionValue]], ServiceSettings]
 """Returns the settings with which another game, with these options, would be refereed at this table; raises
 CorrectionError that says what its table lacks, and OptionError."""

@@ -21,7 +21,8 @@ from referee.record.events import CLOCK
 from referee.record.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
-from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings
+from referee.session.turn_ends import is_ended_by_press_alone
 from referee.session.view import TableView
 from vision.reading import HindranceKind
 
@@ -97,7 +98,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         """
         if not self._log.folded.clock.is_agreed:
             return {}
-        if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
+        if is_ended_by_press_alone(self._settings) and trigger is Trigger.DECLARED:
             return dict.fromkeys(steps, self._pressed_s)
         pending, since_s = self._waiting
         earlier_s: dict[TurnT, float] = dict.fromkeys(pending, since_s)
@@ -192,7 +193,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         if player not in clock.running:
             return True
         fell_s = clock.flag_falls_at_s(player)
-        if self._settings.turn_end is TurnEnd.BUTTON:
+        if is_ended_by_press_alone(self._settings):
             return not (view.press_waits and self._pressed_s <= fell_s)
         if view.latest is not None and self._was_in_time(player, fell_s, belief, view.latest):
             return False

@@ -7,16 +7,10 @@ from typing import Any, Generic
 
 from common.phrases import Phrase
 from engine.api import Game, StateT, TurnT
-from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
-from referee.commands.entries import apply_entry, implied_passes
-from referee.commands.values import Announced, EnterRoll, EnterTurn, Entry
-from referee.errors import CorrectionError
 from referee.judge import sentences
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
-from referee.judge.judge import judge
-from referee.judge.rolling import awaits_roll
 from referee.judge.sentences import BAD_PICTURE
 from referee.judge.settings import Trigger
 from referee.judge.stability import (
@@ -29,7 +23,8 @@ from referee.judge.stability import (
 )
 from referee.judge.starts import usual_appearance, wrong_for_start
 from referee.judge.verdict import Ruling, Verdict, VerdictKind
-from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings
+from referee.session.turn_ends import is_ended_by_rest, trigger_after
 from vision.frame import Frame
 from vision.reading import HindranceKind, PlaceReading, Reading
 
@@ -162,71 +157,6 @@ class TableView(Generic[StateT, TurnT]):
         asking = asks_to_look or self.question.is_open(self.stable)
         return self._shows_still or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
 
-    def _ruling_if_declared(self, belief: Belief[StateT, TurnT]) -> Ruling | None:
-        """Return the ruling if the turn were declared ended now, ``None`` before the set-up or without rest."""
-        if self.stable is None or not belief.states:
-            return None
-        return judge(self._context, belief, self.stable.readings, Trigger.DECLARED)[1]
-
-    def states_after_turn_before(self, belief: Belief[StateT, TurnT], player: Player) -> tuple[StateT, ...]:
-        """Return the states after the whole turn that the table shows, if this player is to move only after it."""
-        if not player or any(state.to_move == player for state in belief.states):
-            return ()
-        after = self._states_if_declared(belief)
-        return after if any(state.to_move == player for state in after) else ()
-
-    def _states_if_declared(self, belief: Belief[StateT, TurnT]) -> tuple[StateT, ...]:
-        """Return the states after the turns that would be accepted if they were declared ended now."""
-        ruling = self._ruling_if_declared(belief)
-        return ruling.steps[-1].states if ruling is not None and ruling.steps else ()
-
-    def is_turn_ended_by_word(self, belief: Belief[StateT, TurnT]) -> bool:
-        """Return whether the next player's roll or last word ends the turn on the table, as a touch would.
-
-        If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
-        """
-        if self._settings.turn_end is not TurnEnd.TOUCH or awaits_roll(self._context, belief):
-            return False
-        ruling = self._ruling_if_declared(belief)
-        if ruling is None:
-            return False
-        if not ruling.steps and ruling.verdict.candidates:
-            self.press()
-            raise CorrectionError(ruling.verdict.sentence)
-        return bool(ruling.steps)
-
-    def is_turn_ended_by_entry(self, belief: Belief[StateT, TurnT], command: Entry) -> bool:
-        """Return whether a typed roll, or a turn that only the next player can play, ends the turn on the table.
-
-        Raises CorrectionError as ``is_turn_ended_by_word`` does.
-        """
-        if self._settings.turn_end is not TurnEnd.TOUCH:
-            return False
-        game = self._context.game
-        is_next_turn = (
-            isinstance(command, EnterTurn)
-            and not _is_possible(game, belief.states, command)
-            and _is_possible(game, belief.after_pending_turn(self._context).states, command)
-        )
-        if not (is_next_turn or isinstance(command, EnterRoll)) or not self.is_turn_ended_by_word(belief):
-            return False
-        # A roll that is refused must not end the turn.
-        after = self._states_if_declared(belief)
-        return _is_possible(game, after, command) or bool(implied_passes(game, after, command))
-
-    def turn_with_announcement(self, belief: Belief[StateT, TurnT], command: Announced) -> EnterTurn | None:
-        """Return the turn on the table combined with the announcement, if a turn may end with it."""
-        ruling = self._ruling_if_declared(belief)
-        if ruling is None or len(ruling.steps) != 1:
-            return None
-        played = ruling.steps[0].turn
-        text = f"{self._context.game.notation.format_turn(played)} {command.text}"
-        try:
-            self._context.game.notation.parse_turn(belief.states[0], text)
-        except EngineError:
-            return None
-        return EnterTurn(text, command.by, played.player)
-
     def press(self) -> None:
         """Note that somebody ended the turn, or said so again."""
         self.press_waits, self.press_is_noted, self._judged = True, False, None
@@ -265,7 +195,7 @@ class TableView(Generic[StateT, TurnT]):
             return None
         if self._shows_still:
             return Trigger.DECLARED
-        rested = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
+        rested = trigger_after(self._settings, self.stable.rested_s, set_up=set_up)
         trigger = Trigger.DECLARED if self.press_waits else rested
         was_judged = self._judged == (self.stable.since_s, trigger)
         can_see_more = self._came_into_sight(self.stable) or self.question.is_read(self.stable)
@@ -303,14 +233,6 @@ class TableView(Generic[StateT, TurnT]):
         return pending if enough and not self._settings.stills else None
 
 
-def _is_possible(game: Game[StateT, TurnT], states: Sequence[StateT], command: Entry) -> bool:
-    try:
-        apply_entry(game, states, command)
-    except (CorrectionError, EngineError):
-        return False
-    return True
-
-
 def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], stable: StableView) -> bool:
     """Whether the table is certainly empty and the game starts with pieces; then no alarm is raised."""
     return stable.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
@@ -329,7 +251,7 @@ class SheetsAtRest:
 
         ``players`` are those who may write. In a view of a sheet everything else is hidden, the dice too.
         """
-        if self._settings.turn_end is not TurnEnd.REST or self._settings.stills:
+        if not is_ended_by_rest(self._settings) or self._settings.stills:
             return ()
         found = []
         for player in players:
@@ -386,8 +308,8 @@ class OpenQuestion:
         self._shown: Mapping[str, str] | None = None
         self._unread: frozenset[str] = frozenset()
 
-    def take(self, verdict: Verdict, stable: StableView | None) -> None:
-        """Process the verdict now shown: one that asks opens a question, any other closes it."""
+    def note_shown(self, verdict: Verdict, stable: StableView | None) -> None:
+        """Note which verdict is shown: one that asks opens a question, any other closes it."""
         self.close()
         if stable is not None and verdict.kind is VerdictKind.AMBIGUOUS:
             self._shown = stable.shown

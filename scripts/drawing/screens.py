@@ -94,7 +94,7 @@ def screen_of(name: str) -> ScreenContent:
         report.report_verdicts(Frame(blank, 0.0, 0))
         for entry in shown["played"]:
             who, text = entry.split(" ", 1)
-            service.enter(EnterRoll(text, "Ann") if who == "roll" else EnterTurn(text, "Ann", who))
+            service.carry_out_or_raise(EnterRoll(text, "Ann") if who == "roll" else EnterTurn(text, "Ann", who))
         if name == "deblockle":
             reader.looks = _with_a_fault(game.table.appearance(service.belief[0]))
             service.step(Frame(blank, 64.2, 1))

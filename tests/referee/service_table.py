@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardware.lights.signals import Mood, Signal
-from referee.commands.values import Command, QueuedCommand, Reply
+from referee.commands.values import Command, Reply
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import TableSnapshot, signal_subscriber
 from referee.session.ports import ServiceSettings
@@ -93,7 +93,7 @@ class Table:
     def tell(self, command: Command, seen: int | None = None) -> Reply:
         """Carry out a command that is answered at once, from somebody who saw the event ``seen``."""
         replies: list[Reply | None] = []
-        self.service.carry_out(QueuedCommand(replace(command, seen=seen), replies.append))
+        self.service.carry_out(replace(command, seen=seen), replies.append)
         (reply,) = replies
         assert reply is not None
         return reply

@@ -119,7 +119,7 @@ class LearningReader(TableReader):
         if self._keep is not None:
             self._keep(looks)
         remarks = self._kind.remarks(looks, self.layout.board) if self._known is None else ()
-        self.use(*surface_readers(self.layout, looks), pose)
+        self.go_on_with(*surface_readers(self.layout, looks), pose)
         self._pose = pose
         learned = super()._read_now(frame, shared)
         return replace(learned, notices=(*learned.notices, *remarks))
@@ -130,4 +130,4 @@ class LearningReader(TableReader):
     def forget(self) -> None:
         """Learn again from the next clear frame."""
         self._pose = None
-        self.use(*surface_readers(self.layout, self._plain))
+        self.go_on_with(*surface_readers(self.layout, self._plain))

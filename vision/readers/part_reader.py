@@ -122,9 +122,8 @@ class PartReader:
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._measured: tuple[Clarity, float] | None = None
         self._frames_untracked = 0
-        self.relocated: TableLocation | None = None
-        """Where the last frame shows the part, if that is new or was averaged for the first time."""
-        self._afresh: frozenset[str] = frozenset()
+        self._new_location: TableLocation | None = None
+        self._to_read_again: frozenset[str] = frozenset()
         self._places_of_pieces = frozenset(
             place
             for reader in self._surfaces.values()
@@ -148,6 +147,11 @@ class PartReader:
         """Where the part was in the last frame; ``None`` if it was not located."""
         return self._pose
 
+    @property
+    def new_location(self) -> TableLocation | None:
+        """Where the last frame shows the part, if that is new or was averaged for the first time."""
+        return self._new_location
+
     def forget_pose(self) -> None:
         """Look for it anew in the next frame, which may have been taken from elsewhere."""
         self._tracker = self._new_tracker(self._pose)
@@ -159,7 +163,7 @@ class PartReader:
         ``shared`` is what is made of the frame for all parts.
         """
         shared = shared or SharedPicture(frame.image)
-        self.relocated, was_steady = None, self._tracked is not None
+        self._new_location, was_steady = None, self._tracked is not None
         changed = None if self._watcher is None else self._watcher.changed(shared.small)
         if any(reader.is_shape_due(frame.time_s) for reader in self._surfaces.values()):
             # what covered the sheet may have covered markers too
@@ -183,13 +187,13 @@ class PartReader:
             )
             return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._set_pose(pose):
-            changed, self.relocated = None, table.located
+            changed, self._new_location = None, table.located
         elif self._tracked is not None and not was_steady:
-            self.relocated = table.located
+            self._new_location = table.located
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading, shared.small)
 
-    def sight(self, picture: SharedPicture, hidden: Sequence[str]) -> Sight:
+    def where_seen(self, picture: SharedPicture, hidden: Sequence[str]) -> Sight:
         """Return where it was seen in the last frame, which is ``picture``, with these places if they are its own."""
         height, width = picture.image.shape[:2]
         pose, surface = self._pose, self.layout.surfaces[0]
@@ -213,7 +217,7 @@ class PartReader:
 
         A pyramid put on one of its own colour, or a ball moved to another disc, hardly shows.
         """
-        self._afresh = self._places_of_pieces
+        self._to_read_again = self._places_of_pieces
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Return readings of its places while none of them can be seen."""
@@ -259,8 +263,8 @@ class PartReader:
         rolls = self._read_rolls(frame, changed)
         if last is None or changed is None:
             changed = set(self.layout.places)
-        changed = (changed & self._watched) | self._afresh
-        self._afresh = frozenset()
+        changed = (changed & self._watched) | self._to_read_again
+        self._to_read_again = frozenset()
         is_due = any(reader.due_s <= frame.time_s for reader in self._surfaces.values())
         if last is not None and not changed and not is_due:
             stages = last.stages
@@ -354,7 +358,7 @@ class PartReader:
     ) -> Reading:
         """Turn the results of the stages into probabilities and hindrances."""
         places, hindrances = self._places(stages, frame.time_s)
-        why = self._blamed(frame, stages, places)
+        why = self._why_unclear(frame, stages, places)
         if why is not None:
             places, hindrances = self._places(stages, frame.time_s, why)
             if not (hindrances and why is HindranceKind.UNCLEAR):
@@ -374,7 +378,7 @@ class PartReader:
             hindrances += in_the_way
         return places, hindrances
 
-    def _blamed(
+    def _why_unclear(
         self, frame: Frame, stages: Mapping[str, Stages], places: Mapping[str, PlaceReading]
     ) -> HindranceKind | None:
         """Return why many places don't show clearly, unless most of these are hidden by things."""

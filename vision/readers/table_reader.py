@@ -49,14 +49,14 @@ class TableReader:
         self._gate = ChangeGate(reads_movement=attention is Attention.MOVING)
         self.pause: Callable[[], object] = lambda: None
         """Called between the steps of a long search in one picture; nothing may be read meanwhile."""
-        self.use(pieces, rolls or {}, previous)
+        self.go_on_with(pieces, rolls or {}, previous)
 
     def __str__(self) -> str:
         """Return what a frame passes, for an engineer; parts that are read side by side are separated by ``|``."""
         gate = () if self._attention is None else (f"{self._attention.name} frames",)
         return " → ".join((*gate, " | ".join(map(str, self._parts))))
 
-    def use(
+    def go_on_with(
         self, pieces: Mapping[str, AnyPieceReader], rolls: Mapping[str, RollReader], previous: Pose | None = None
     ) -> None:
         """Go on with other readers, and perhaps another known pose, as if no frame had been read before."""
@@ -111,7 +111,7 @@ class TableReader:
 
     def _has_learned(self, cameras: LearnedCameras, shared: SharedPicture, frame: Frame, reading: Reading) -> bool:
         """Let the camera be learned from where the parts are now; return whether it is another one."""
-        found = [(part.layout, part.relocated) for part in self._parts if part.relocated is not None]
+        found = [(part.layout, part.new_location) for part in self._parts if part.new_location is not None]
         if not any(part.pose is not None for part in self._parts) and reading.hindered_by(HindranceKind.NOT_LOCATED):
             return cameras.look_again(shared, frame.time_s, is_film=self._is_film(frame))
         return any(cameras.learn(shared, layout, located) for layout, located in found)
@@ -123,7 +123,7 @@ class TableReader:
         pieces, rolls, previous = self._read_by
         previous = self._parts[0].pose or previous
         self.camera = camera
-        self.use(pieces, rolls, previous)
+        self.go_on_with(pieces, rolls, previous)
 
     def _read_parts(self, frame: Frame, shared: SharedPicture) -> Reading:
         absent = self._absent_parts(shared)
@@ -164,11 +164,11 @@ class TableReader:
             for part in missing
         }
 
-    def sight(self, image: Image, reading: Reading) -> Sight:
+    def where_seen(self, image: Image, reading: Reading) -> Sight:
         """Return where the last frame, with this image, showed the table, and what its reading says is hidden."""
         hidden = [place for place, seen in reading.places.items() if seen.hidden_by is not None]
         picture = SharedPicture(as_colour(image))
-        sights = [part.sight(picture, hidden) for part in self._parts]
+        sights = [part.where_seen(picture, hidden) for part in self._parts]
         return Sight(
             sights[0].size_px,
             tuple(each for sight in sights for each in sight.parts),

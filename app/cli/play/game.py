@@ -294,7 +294,7 @@ class TerminalGame:
         """Carry out a command, say what it did, and who is newly passed over; raises CorrectionError if refused."""
         before = self._game.passed_over(self._state)
         replies: list[Reply | None] = []
-        self._service.execute(command, replies.append)
+        self._service.carry_out(command, replies.append)
         (reply,) = filter(None, replies)
         if isinstance(command, EnterTurn | EnterRoll):
             self._refused = command if reply.refused else None
@@ -497,7 +497,7 @@ class ToPlay:
         else:
             service.begin(self.new, seed=self.seed)
         if self.position:
-            service.correct(Correct(user_name(), position=self.position))
+            service.carry_out_or_raise(Correct(user_name(), position=self.position))
         return service
 
 

@@ -33,8 +33,8 @@ from frontends.page.settings import PageOptions
 from frontends.table_port import SnapshotHub, TablePort
 from journal.journal import Journal
 from referee.commands.values import Command, CommandQueue, EnterTurn, NewGame, TakeBack
+from referee.session.loop import carry_out_commands
 from referee.session.ports import ServiceSettings
-from referee.session.service import carry_out_commands
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
@@ -96,7 +96,7 @@ def play(link: Connection, folder: str, port: int, seed: int) -> None:
                 order = EnterTurn(game.notation.format_turn(rng.choice(turns)), "Ann")
             else:
                 order = TakeBack("Ann")
-            service.execute(order, lambda _: None)
+            service.carry_out(order, lambda _: None)
 
 
 class Referee:

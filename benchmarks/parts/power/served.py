@@ -29,8 +29,9 @@ from frontends.table_port import SnapshotHub, TablePort
 from journal.journal import BufferedJournal, Journal
 from referee.commands.values import CommandQueue, Role
 from referee.errors import RefereeError
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, Service, run
+from referee.session.service import Service
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 

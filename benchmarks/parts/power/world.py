@@ -125,7 +125,7 @@ def show(service: Service[Any, Any], reader: GlimpseReader, glimpse: Glimpse) ->
     reader.reading = glimpse.reading
     service.step(frame_of(glimpse.reading))
     for role in glimpse.presses:
-        service.execute(Press(ButtonRole(role)))
+        service.carry_out(Press(ButtonRole(role)))
 
 
 def frame_of(reading: Reading) -> Frame:

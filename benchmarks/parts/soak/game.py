@@ -33,8 +33,8 @@ from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict
 from referee.record.events import Event
 from referee.session.feed import Subscriber, signal_subscriber
+from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader, ServiceSettings, TurnEnd
-from referee.session.service import FrameSource, LoopPorts, run
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.players import Habits

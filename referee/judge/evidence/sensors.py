@@ -32,7 +32,7 @@ def rule_out_parts(
     changes are visible: a ball that left its piece need not have gone to the piece that is hidden. Sensors alone never
     notice some changes, such as a disc turned over, so there the others suffice.
     """
-    if decision.conclusion is not Conclusion.UNDECIDED or not decision.alike:
+    if decision.conclusion is not Conclusion.UNDECIDED or not decision.is_alike_to_sensors:
         return decision
     every = (*decision.explanations, *decision.rivals)
     whole = tuple(one for one in every if one.kind is not ExplanationKind.PART)
@@ -42,7 +42,9 @@ def rule_out_parts(
     is_sensed_alone = all(seen.only_sensed(place) for place, _ in changes)
     if not is_sensed_alone and seen.noticeable_changes(believed, changes) != changes:
         return decision
-    return replace(decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
+    return replace(
+        decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), is_alike_to_sensors=False
+    )
 
 
 def _touched_beyond_parts(decision: Decision[StateT, TurnT], seen: PooledReading) -> bool:
@@ -74,7 +76,7 @@ def undone_turns_shown(
     case: Case[StateT, TurnT], undone: Collection[Changes], decision: Decision[StateT, TurnT]
 ) -> frozenset[Changes]:
     """Return what the table, or each sheet, shows of the undone changes, as far as they can be observed."""
-    if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
+    if decision.conclusion is Conclusion.UNDECIDED and not decision.is_alike_to_sensors:
         return frozenset()
     observed = case.seen.observable_changes(case.base, decision.changes)
     return case.context.by_sheet(observed) & {case.seen.observable_changes(case.base, changes) for changes in undone}

@@ -100,7 +100,7 @@ def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(
             Correct(eve, {"c1": "empty", "c4": "black piece"}, why=f"{why} by {ann}"),
         ):
             replies: list[Any] = []
-            session.execute(command, replies.append)
+            session.carry_out(command, replies.append)
             assert not replies[0].refused
         journal.append(Event(EventKind.NOTE, {"sentence": f"The sensor under a1 counts again. {eve} says so."}))
         journal.append(Event(EventKind.NOTE, {"sentence": f"{free} stops the game."}))
@@ -129,9 +129,9 @@ def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_p
     with Journal.open(tmp_path / "journal.sqlite", wall_clock=wall_clock) as journal:
         session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik", {}, {"black": "Ann", "white": "Ben"}))
-        session.enter(EnterTurn("a1-a2", "Ann"))
+        session.carry_out_or_raise(EnterTurn("a1-a2", "Ann"))
         replies: list[Any] = []
-        session.execute(Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
+        session.carry_out(Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
         said = [replies[0].words, "Ann plays a1-a2.", "Black to play."]
         by_text(journal, "deblockle").begin(NewGame("deblockle"))
     told = {file.name: file.text for file in gather(configured({"journal.path": journal.path}), (), said)}
@@ -174,7 +174,7 @@ def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
     with Journal.open(path, wall_clock=wall_clock) as journal:
         session = by_text(journal, "deblockle")
         session.begin(NewGame("deblockle"))
-        session.enter(EnterTurn("c1-b1=x-a2", "Ann"))
+        session.carry_out_or_raise(EnterTurn("c1-b1=x-a2", "Ann"))
     said = [f"line {number}" for number in range(100_000)]
     files = {file.name: file for file in gather(configured({"journal.path": path}), (), said)}
     assert {"versions.txt", "settings.txt", "said.txt", "game.jsonl"} <= set(files)

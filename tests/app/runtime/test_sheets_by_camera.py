@@ -59,11 +59,11 @@ def test_sheets_are_judged_while_a_hand_is_over_another() -> None:
         table = handler.set_up({})
         see(table, 1.0)
         draw = game.dice.possible_rolls(service.belief[0])[0].roll
-        service.execute(EnterRoll(",".join(draw.faces), "p1"), lambda _: None)
+        service.carry_out(EnterRoll(",".join(draw.faces), "p1"), lambda _: None)
         for number, player in enumerate(("p1", "p2", "p3"), 1):
             table = write(table, player, g1=number)
         assert len(see(table, 1.5)) == 3
-        service.execute(EnterRoll("1,2,4,6,I", "p1"), lambda _: None)
+        service.carry_out(EnterRoll("1,2,4,6,I", "p1"), lambda _: None)
 
         ((x, y),) = [
             (one.x_mm, one.y_mm) for one in table.values() if isinstance(one, InkPose) and one.place == "p2.g1"

@@ -30,8 +30,8 @@ from referee.hints.advice import Question
 from referee.hints.opponent import ImmediateHints
 from referee.session.feed import TableSnapshot
 from referee.session.log import new_game_event
+from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
-from referee.session.service import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
@@ -408,7 +408,7 @@ def test_a_sensor_put_back_into_use_is_recorded_in_the_journal(
         restore=lambda place: f"{place} is used again.",
     ) as service:
         replies: list[Any] = []
-        service.execute(RestoreSensor("c3", "Ann"), replies.append)
+        service.carry_out(RestoreSensor("c3", "Ann"), replies.append)
     assert [reply.words for reply in replies] == ["c3 is used again."]
     assert said == ["c3 is used again. Ann asked for it."]
     assert journal.events()[-1][1].data["sentence"] == said[0]

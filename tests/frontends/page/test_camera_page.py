@@ -173,7 +173,7 @@ def test_pictures_need_the_sessions_token(phone: Phone) -> None:
 
 
 class SightedReader:
-    def sight(self, image: Any, reading: Reading) -> Sight:
+    def where_seen(self, image: Any, reading: Reading) -> Sight:
         square = np.array([[1.2, 2.0], [9.0, 2.0], [9.0, 7.6], [1.0, 8.0]])
         return Sight((64, 48), (square,), (square + 1,), (square - 1,))
 

@@ -643,7 +643,7 @@ def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) ->
     with Journal.open(path, wall_clock=wall_clock) as journal:
         session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik"))
-        session.enter(Announce("black:resign", "the clock"))
+        session.carry_out_or_raise(Announce("black:resign", "the clock"))
         session.begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
     assert '<a href="/history?game=1">All turns</a>' in client.get("/history/3").text
@@ -662,7 +662,7 @@ def test_an_older_game_of_another_kind_keeps_its_name(tmp_path: Path) -> None:
     with Journal.open(path, wall_clock=wall_clock) as journal:
         session = by_text(journal, "number-drop")
         session.begin(NewGame("number-drop"))
-        session.enter(Announce("p1:resign", "Ann"))
+        session.carry_out_or_raise(Announce("p1:resign", "Ann"))
         by_text(journal, "diaballik").begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
     saved = client.get("/api/record?game=1").headers["content-disposition"]
@@ -679,7 +679,7 @@ def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
         session = by_text(journal, "diaballik")
         for loser in ("black:resign", "white:resign", "black:resign"):
             session.begin(NewGame("diaballik", players={"black": "Ann", "white": "<Ben>"}))
-            session.enter(Announce(loser, "Ann"))
+            session.carry_out_or_raise(Announce(loser, "Ann"))
         session.begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
     results = client.get("/api/results").json()

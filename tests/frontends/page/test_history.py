@@ -64,7 +64,7 @@ def played_out(session: Any, name: str, *, by: str = "Ann") -> None:
     for step in known_of(name)["whole_game"]["steps"]:
         player, text = step.split(" ", 1) if step.startswith(game.players) else ("", step)
         roll = text.removeprefix("roll ")
-        session.enter(EnterRoll(roll, by) if roll != text else EnterTurn(text, by, player or None))
+        session.carry_out_or_raise(EnterRoll(roll, by) if roll != text else EnterTurn(text, by, player or None))
 
 
 def event(number: int, kind: str, **more: Any) -> EventDocument:
@@ -99,11 +99,11 @@ def test_what_happens_on_the_way_to_a_turn_is_folded_below_it() -> None:
 
 def test_turns_are_told_once_in_words_and_those_taken_back_are_marked(kept: tuple[Any, Path]) -> None:
     session, path = kept
-    session.enter(EnterTurn("a1-a2", "Ann"))
-    session.enter(EnterTurn("a7-a6", "Ben"))
-    session.execute(Correct("Cem", looks={"a1": "empty"}, why="the lamp"), lambda _: None)
-    session.execute(TakeBack("Cem"), lambda _: None)
-    session.enter(EnterTurn("b7-b6", "Ben"))
+    session.carry_out_or_raise(EnterTurn("a1-a2", "Ann"))
+    session.carry_out_or_raise(EnterTurn("a7-a6", "Ben"))
+    session.carry_out(Correct("Cem", looks={"a1": "empty"}, why="the lamp"), lambda _: None)
+    session.carry_out(TakeBack("Cem"), lambda _: None)
+    session.carry_out_or_raise(EnterTurn("b7-b6", "Ben"))
     client = client_of(port_of(journal=path))
     events = client.get("/api/history").json()["events"]
     told = [(each["turn"], each["undone"], each["sentence"]) for each in events if each["kind"] == "turn"]
@@ -126,7 +126,7 @@ def test_a_position_is_the_same_whether_the_game_was_followed_or_read_at_once(ke
     session, path = kept
     followed = History(port_of(journal=path))
     for text in ("a1-a2", "a7-a6", "b1-b2"):
-        session.enter(EnterTurn(text, "Ann"))
+        session.carry_out_or_raise(EnterTurn(text, "Ann"))
         newest = followed.of_game(None).events[-1].number
         assert followed.position(newest) == History(port_of(journal=path)).position(newest)
     for each in followed.of_game(None).events:
@@ -135,8 +135,8 @@ def test_a_position_is_the_same_whether_the_game_was_followed_or_read_at_once(ke
 
 def test_the_links_of_a_position_lead_through_the_film(kept: tuple[Any, Path]) -> None:
     session, path = kept
-    session.enter(EnterTurn("a1-a2", "Ann"))
-    session.enter(EnterTurn("a7-a6", "Ben"))
+    session.carry_out_or_raise(EnterTurn("a1-a2", "Ann"))
+    session.carry_out_or_raise(EnterTurn("a7-a6", "Ben"))
     client = client_of(port_of(journal=path))
     film = client.get("/api/history/2").json()["film"]
     for at, number in enumerate(film):
@@ -197,24 +197,24 @@ def test_only_a_game_that_is_over_has_a_picture_of_its_end(kept: tuple[Any, Path
 
 def test_a_list_of_games_says_who_played_and_who_won(kept: tuple[Any, Path]) -> None:
     session, path = kept
-    session.enter(Announce("black:resign", "Ann"))
+    session.carry_out_or_raise(Announce("black:resign", "Ann"))
     session.begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
     first, second = client.get("/api/games").json()["games"]
     assert first["players"] == [{"name": "Ann", "won": False}, {"name": "Ben", "won": True}]
     assert (second["players"], second["winners"]) == ([], [])
     # Without names the side won.
-    session.enter(Announce("black:resign", "Ann"))
+    session.carry_out_or_raise(Announce("black:resign", "Ann"))
     assert "won by White" in client.get("/games", headers=HTML).text
 
 
 def test_results_name_streaks_records_and_nobody_without_a_name(kept: tuple[Any, Path], journal: Journal) -> None:
     session, path = kept
-    session.enter(EnterTurn("a1-a2", "Ann"))
-    session.enter(Announce("white:resign", "Ben"))
+    session.carry_out_or_raise(EnterTurn("a1-a2", "Ann"))
+    session.carry_out_or_raise(Announce("white:resign", "Ben"))
     for loser, names in (("white", NAMES), ("white", {}), ("black", NAMES)):
         session.begin(NewGame("diaballik", players=names))
-        session.enter(Announce(f"{loser}:resign", "Ann"))
+        session.carry_out_or_raise(Announce(f"{loser}:resign", "Ann"))
     options = known_of("number-drop")["whole_game"].get("options", {})
     drop = by_text(journal, "number-drop")
     drop.begin(NewGame("number-drop", options, called("number-drop", options)))
@@ -271,8 +271,8 @@ class Oracle:
 
 def ended(session: Any) -> None:
     for text in ("a1-a2", "a7-a6", "b1-b2"):
-        session.enter(EnterTurn(text, "Ann"))
-    session.enter(Announce("white:resign", "Ben"))
+        session.carry_out_or_raise(EnterTurn(text, "Ann"))
+    session.carry_out_or_raise(Announce("white:resign", "Ben"))
 
 
 def found(client: TestClient) -> str:
@@ -409,7 +409,7 @@ def test_games_with_points_have_no_chances_and_say_why(tmp_path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: BEGAN) as journal:
         session = by_text(journal, "number-drop")
         session.begin(NewGame("number-drop", {"players": 2}))
-        session.enter(Announce("p1:resign", "Ann"))
+        session.carry_out_or_raise(Announce("p1:resign", "Ann"))
     page = client_of(port_of("number-drop", journal=path)).get("/games/1?chances=yes", headers=HTML).text
     assert "reckon the final score, not who wins" in page
     assert "data-working" not in page

@@ -256,7 +256,7 @@ def test_the_same_again_is_that_of_the_last_game_though_nobody_was_named(tmp_pat
         session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik", players={"black": "Anna", "white": "Ben"}))
         session.begin(NewGame("diaballik"))
-        session.enter(Announce("white:resign", "Cleo"))
+        session.carry_out_or_raise(Announce("white:resign", "Cleo"))
         # The one that the referee begins by itself.
         session.begin(NewGame("diaballik"))
         begun = journal.beginnings(9)

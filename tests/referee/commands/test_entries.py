@@ -25,7 +25,7 @@ from journal import database
 from journal.journal import Journal
 from journal.reader import read_journal
 from referee.commands.entries import apply_entry, refusal, start_states, with_named_players
-from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
+from referee.commands.values import AgreedDraw, Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.hint_settings import HintSettings
 from referee.record.events import Event, EventKind
@@ -74,10 +74,10 @@ class KeptGame:
         return fold(self.game, self.events).states[0]
 
     def enter(self, kind: Any, text: str, player: str | None = None) -> str:
-        return self.session.enter(ENTRIES[kind](text, "Ann", player))
+        return self.session.carry_out_or_raise(ENTRIES[kind](text, "Ann", player))
 
     def take_back(self) -> str:
-        return self.session.take_back(TakeBack("Ann"))
+        return self.session.carry_out_or_raise(TakeBack("Ann"))
 
     def kinds(self) -> list[str]:
         return [event.kind for _, event in self.events]
@@ -254,7 +254,7 @@ def test_no_turn_can_be_entered_before_the_set_up() -> None:
 
 def hinted(kept: KeptGame, settings: HintSettings | None = None) -> str:
     replies: list[Reply | None] = []
-    by_text(kept.journal, clock=CountingClock(0.001), hints=settings).hint(AskHint("Ben"), replies.append)
+    by_text(kept.journal, clock=CountingClock(0.001), hints=settings).carry_out(AskHint("Ben"), replies.append)
     (reply,) = replies
     assert reply is not None
     if reply.refused:
@@ -352,7 +352,7 @@ def test_a_journal_of_version_1_opens_and_is_continued(tmp_path: Path) -> None:
         assert fold(DEBLOCKLE, journal.events()).states == (start,)
     assert path.read_bytes() == before
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        by_text(journal).enter(Announce("draw", "Ann"))
+        by_text(journal).carry_out_or_raise(AgreedDraw("Ann"))
         assert [event.kind for _, event in journal.events()] == ["new game", "set up", "announced", "end"]
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (len(database.MIGRATIONS),)

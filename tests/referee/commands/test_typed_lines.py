@@ -167,7 +167,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
             typed.submit(line)
             for submitted in commands.take():
-                session.execute(submitted.command, submitted.respond)
+                session.carry_out(submitted.command, submitted.respond)
         folded = fold(*events_of_game(journal, None))
     assert [step.text for step in folded.steps] == ["4,1", "a2-a3 c4-c3"]
     assert [words.split(".")[0] for words in said] == [

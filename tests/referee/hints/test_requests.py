@@ -54,8 +54,9 @@ from referee.hints.hint_settings import HintSettings
 from referee.hints.opponent import ImmediateHints, hint_event, recorded_advice
 from referee.record.events import decode, encode
 from referee.record.fold import fold
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, Service, run
+from referee.session.service import Service
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
@@ -130,7 +131,7 @@ def deliver_hint(table: Table) -> None:
 
 def test_a_press_lights_the_squares_of_the_hint_after_it_is_recorded(at_table: Make) -> None:
     table = at_table()
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     assert table.said[-1] == "Thinking about a hint for gold."
     assert table.kinds() == ["new game", "set up"]
     deliver_hint(table)
@@ -162,10 +163,10 @@ def test_a_game_begun_without_hints_gives_none_and_says_so(at_table: Make) -> No
 
 def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Make) -> None:
     table = at_table()
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     deliver_hint(table)
     words = table.said[-1]
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     assert table.said[-2:] == [words, words]
     assert len(table.hints.questions) == 1
     assert table.kinds().count("hint given") == 1
@@ -176,28 +177,28 @@ def test_each_of_those_who_write_at_once_gets_a_hint_of_their_own(new_journal: C
     table = by_text(journal, "number-drop", hints=HintSettings(strength="fair", seconds=0.1))
     table.begin(NewGame("number-drop", {"players": 2}))
     position = "drop p1=1...... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1,p2"
-    assert table.apply(Correct("Ann", position=position))
+    assert table.carry_out_or_raise(Correct("Ann", position=position))
     replies: list[Reply | None] = []
     for player in ("p2", "p1"):
-        table.execute(AskHint("Ann", player), replies.append)
+        table.carry_out(AskHint("Ann", player), replies.append)
         assert journal.events()[-1][1].data["player"] == player
     game, events = events_of_game(journal, None)
     hints = fold(game, events).hints
     assert [reply and reply.words for reply in replies] == [hints[player].data["sentence"] for player in ("p2", "p1")]
     # Who writes needs no hint any more; the other keeps theirs.
-    table.apply(EnterTurn(str(hints["p1"].data["turn"]), "Ann", "p1"))
+    table.carry_out_or_raise(EnterTurn(str(hints["p1"].data["turn"]), "Ann", "p1"))
     assert set(fold(*events_of_game(journal, None)).hints) == {"p2"}
 
 
 def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> None:
     table = at_table("gentle")
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     deliver_hint(table)
     first = table.journal.events()[-1][1]
     assert first.data["stage"] == "piece"
     assert len(lit(table)) == 1
     assert table.said[-1] == f"Hint: look at the {START[lit(table)[0][0]].partition(',')[0]} on {lit(table)[0][0]}."
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     second = table.journal.events()[-1][1]
     assert (second.data["stage"], second.data["turn"]) == ("whole", first.data["turn"])
     assert len(lit(table)) > 1
@@ -206,22 +207,22 @@ def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> No
 
 def test_the_stage_of_a_hint_survives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("gentle")
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     deliver_hint(table)
     again = Table(deblockle, make_reading, table.journal, table.settings, HeldBackHints())
     again.service.start()
-    again.service.hint(AskHint("button"))
+    again.service.carry_out(AskHint("button"))
     assert again.journal.events()[-1][1].data["stage"] == "whole"
 
 
 def test_a_gentle_hint_starts_again_after_the_next_turn(deblockle: Any, at_table: Make) -> None:
     table = at_table("gentle")
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     deliver_hint(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
     assert fold(deblockle, table.journal.events()).hints == {}
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     deliver_hint(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
     assert table.journal.events()[-1][1].data["player"] == "teal"
@@ -230,7 +231,7 @@ def test_a_gentle_hint_starts_again_after_the_next_turn(deblockle: Any, at_table
 def test_a_hint_is_dropped_if_a_turn_is_accepted_meanwhile(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
-    table.service.hint(AskHint("Ann"), answers.append)
+    table.service.carry_out(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.poll_hints()
     assert answers == [Reply("No hint: the position has changed meanwhile; ask again.", refused=True)]
@@ -252,7 +253,7 @@ def test_a_fault_or_question_found_meanwhile_stays_lit_despite_the_hint(
 ) -> None:
     table = at_table()
     answers: list[Reply | None] = []
-    table.service.hint(AskHint("Ann"), answers.append)
+    table.service.carry_out(AskHint("Ann"), answers.append)
     table.show({**start, **changed}, 3)
     assert table.kinds()[-1] == kind
     before = lit(table)
@@ -268,7 +269,7 @@ def test_no_hint_puts_out_a_question(at_table: Make, start: dict[str, str]) -> N
     assert table.tell(AskHint("Ann")) == Reply("No hint: answer the question first.", refused=True)
     assert lit(table) == [("g4", "question")]
     table.tell(Overrule(("g4",), "Ann"))
-    table.service.hint(AskHint("Ann"))
+    table.service.carry_out(AskHint("Ann"))
     deliver_hint(table)
     assert table.kinds()[-1] == "hint given"
 
@@ -279,16 +280,16 @@ def test_if_touches_end_turns_a_hint_waits_for_the_end_of_a_finished_turn(at_tab
     assert table.tell(AskHint("Ann")) == Reply("No hint: end the turn first.", refused=True)
     assert table.hints.questions == []
     table.tell(Press(ButtonRole.END_TURN))
-    table.service.hint(AskHint("Ann"))
+    table.service.carry_out(AskHint("Ann"))
     assert table.said[-1] == "Thinking about a hint for teal."
 
 
 def test_a_new_hint_can_be_requested_while_an_old_one_is_calculated(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
-    table.service.hint(AskHint("Ann"), answers.append)
+    table.service.carry_out(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     assert answers == [Reply("No hint: the position has changed meanwhile; ask again.", refused=True)]
     deliver_hint(table)
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
@@ -298,7 +299,7 @@ def test_two_simultaneous_requests_are_both_answered(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     for name in ("Ann", "Ben"):
-        table.service.execute(AskHint(name), answers.append)
+        table.service.carry_out(AskHint(name), answers.append)
     assert len(table.hints.questions) == 1
     deliver_hint(table)
     assert answers == [Reply(table.said[-1])] * 2
@@ -309,8 +310,8 @@ def test_no_setting_gives_hints_in_a_game_without_them(at_table: Make, deblockle
     table = at_table("none")
     answers: list[Reply | None] = []
     lights = table.lamp.signals[-1].lights
-    table.service.execute(Press(ButtonRole.HINT))
-    table.service.execute(AskHint("Ann"), answers.append)
+    table.service.carry_out(Press(ButtonRole.HINT))
+    table.service.carry_out(AskHint("Ann"), answers.append)
     assert answers == [Reply("The players ruled hints out.", refused=True)]
     assert table.said[-2:] == ["The players ruled hints out."] * 2
     assert table.lamp.signals[-1].lights == lights
@@ -319,7 +320,7 @@ def test_no_setting_gives_hints_in_a_game_without_them(at_table: Make, deblockle
         deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings(strength="strong")), HeldBackHints()
     )
     other.service.start()
-    other.service.hint(AskHint("button"))
+    other.service.carry_out(AskHint("button"))
     assert other.said[-1] == "The players ruled hints out."
     assert "hint given" not in table.kinds()
 
@@ -330,25 +331,25 @@ def test_a_request_without_a_possible_hint_gets_the_reason(
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), HeldBackHints())
         table.service.start()
-        table.service.hint(AskHint("button"))
+        table.service.carry_out(AskHint("button"))
         assert table.said[-1] == "No hint: the board is not set up yet."
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
         table = Table(deblockle, make_reading, journal, settings, HeldBackHints())
         table.service.start()
         table.show(start, 2)
-        table.service.hint(AskHint("button"))
+        table.service.carry_out(AskHint("button"))
         assert table.said[-1] == "No hint: it is still open who starts."
     table = at_table()
     table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
     assert table.kinds()[-1] == "illegal"
     fault = table.lamp.signals[-1].lights
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     assert table.said[-1] == "No hint: correct the lit squares first."
     assert table.lamp.signals[-1].lights == fault
     table.show(start, 3)
     table.tell(Announce("resign", "Ann"))
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     assert table.said[-1] == "No hint: the game is over."
 
 
@@ -362,11 +363,11 @@ def test_advice_round_trips_through_the_journal(deblockle: Any) -> None:
 
 def test_a_failed_calculation_is_reported(at_table: Make) -> None:
     table = at_table()
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="the process ended"))
     table.service.poll_hints()
     assert table.said[-1] == "No hint: the process ended."
-    table.service.hint(AskHint("button"))
+    table.service.carry_out(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="late"))
     table.service.poll_hints()
     assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is ignored"
@@ -375,7 +376,7 @@ def test_a_failed_calculation_is_reported(at_table: Make) -> None:
 def test_pending_requests_are_answered_when_the_referee_stops(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
-    table.service.execute(AskHint("Ann"), answers.append)
+    table.service.carry_out(AskHint("Ann"), answers.append)
     table.service.close()
     assert answers == [Reply("No hint: the referee stopped before it was found.", refused=True)]
     assert table.hints.closed
@@ -527,12 +528,12 @@ def answered(advice: Advice, state: Any) -> str:
             source,
         )
         service.start()
-        service.correct(Correct("Ann", position=SLIDE))
-        service.hint(AskHint("Ann"), replies.append)
+        service.carry_out_or_raise(Correct("Ann", position=SLIDE))
+        service.carry_out(AskHint("Ann"), replies.append)
         source.answers = [Answer(source.questions[0].number, advice)]
         text = NUMBER_DROP.notation.format_state(state)
         if text != SLIDE:
-            service.correct(Correct("Ann", position=text))
+            service.carry_out_or_raise(Correct("Ann", position=text))
         service.poll_hints()
     (reply,) = replies
     return present(reply).words

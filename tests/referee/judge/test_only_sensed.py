@@ -112,7 +112,7 @@ TWO_TURNS = explanation(ExplanationKind.TWO_TURNS, LEFT, CAME)
 def test_a_finished_turn_rules_out_partial_turns_if_only_one_whole_turn_is_possible(
     conclusion: Conclusion, alike: bool, every: tuple[Explanation[Any, Any], ...], hides: bool, taken: Any
 ) -> None:
-    decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], alike=alike)
+    decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], is_alike_to_sensors=alike)
     sensed = PooledPlace({"empty": -3.0, "gold": -0.1, "teal": -0.1}, sensed_only=True)
     seen = PooledReading({"a1": sensed} if hides else {}, frozenset(), 0.0, 0)
     # c1 is only sensed, and was occupied before.
@@ -123,7 +123,7 @@ def test_a_finished_turn_rules_out_partial_turns_if_only_one_whole_turn_is_possi
         assert whole is decision
     else:
         assert (whole.conclusion, whole.explanations) == (Conclusion.ALLOWED, taken)
-        assert (whole.places, whole.rivals, whole.alike, whole.margin) == ((), (), False, 0.5)
+        assert (whole.places, whole.rivals, whole.is_alike_to_sensors, whole.margin) == ((), (), False, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_an_undone_turn_is_recognised_while_the_table_still_shows_it(
 ) -> None:
     shown = frozenset(changes) if conclusion is Conclusion.FORBIDDEN else frozenset()
     best = explanation(ExplanationKind.TURN, *(changes - shown))
-    decision = Decision(conclusion, (best,), shown, 0.0, alike=alike)
+    decision = Decision(conclusion, (best,), shown, 0.0, is_alike_to_sensors=alike)
     case = Case(JudgeContext(deblockle), (deblockle.rules.new(),), PooledReading({}, frozenset(), 0.0, 0))
     refused = [frozenset(each) for each in undone]
     assert bool(undone_turns_shown(case, refused, decision)) is lies

@@ -103,10 +103,10 @@ def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_
     starts = start_states(game, {"starts": "either"})
     session = by_text(journal, "blockade")
     session.begin(NewGame("blockade", {"starts": "either"}))
-    session.enter(EnterRoll("4,1", "Ann"))
+    session.carry_out_or_raise(EnterRoll("4,1", "Ann"))
     rolled = game.dice_for("4,1").rolled(starts[1], Roll(("4", "1")))
     turn = game.rules.legal_turns(rolled)[0]
-    session.enter(EnterTurn(game.notation.format_turn(turn), "Ann", turn.player))
+    session.carry_out_or_raise(EnterTurn(game.notation.format_turn(turn), "Ann", turn.player))
     record = make_record(game, journal.events())
     assert replay(record).states == (starts[1], rolled, game.rules.apply(rolled, turn))
     assert not any(isinstance(entry, PositionSet) for entry in record.entries)
@@ -117,8 +117,8 @@ def test_the_journal_keeps_sides_and_a_reply_has_names(new_journal: Callable[[],
     session = by_text(journal, "diaballik")
     session.begin(NewGame("diaballik", players={"black": "Ann", "white": "Ben"}))
     replies: list[Reply | None] = []
-    session.execute(EnterTurn("a1-a2", "Ann"), replies.append)
-    session.execute(EnterTurn("a2-a3", "Ann"), replies.append)
+    session.carry_out(EnterTurn("a1-a2", "Ann"), replies.append)
+    session.carry_out(EnterTurn("a2-a3", "Ann"), replies.append)
     assert replies[0] == Reply("Ann moves a1 to a2.")
     assert replies[1] is not None
     assert replies[1].refused
@@ -136,7 +136,7 @@ def test_a_solo_game_lost_on_time_has_no_result(new_journal: Callable[[], Journa
     journal = new_journal()
     session = by_text(journal, "number-drop")
     session.begin(NewGame("number-drop", {"players": 1}))
-    session.enter(Announce("resign", "the clock"))
+    session.carry_out_or_raise(Announce("resign", "the clock"))
     journal.append(end_event(Outcome(None, time_is_up("p1")), None))
     game = load("number-drop")
     record = make_record(game, journal.events())
@@ -388,16 +388,16 @@ def evening(new_journal: Callable[[], Journal]) -> Journal:
         return session
 
     session = begin(NewGame("deblockle", {}, {"gold": "Ann", "teal": "Ben"}), "game 5")
-    session.enter(Announce("resign", "Ben", "teal"))
+    session.carry_out_or_raise(Announce("resign", "Ben", "teal"))
     session = begin(NewGame("number-drop", {"players": 2}, {"p1": "Ann"}))
-    session.enter(Announce("resign", "Ann", "p1"))
+    session.carry_out_or_raise(Announce("resign", "Ann", "p1"))
     session = begin(NewGame("diaballik", {}, {"black": "Ann", "white": "Ben"}))
     game = load("diaballik")
     turn = game.rules.legal_turns(game.rules.new())[0]
-    session.enter(EnterTurn(game.notation.format_turn(turn), "Ann"))
+    session.carry_out_or_raise(EnterTurn(game.notation.format_turn(turn), "Ann"))
     journal.append(end_event(Outcome(None, STOPPED), None))
     session = begin(NewGame("blockade", {}))
-    session.enter(EnterRoll("4,1", "Ann"))
+    session.carry_out_or_raise(EnterRoll("4,1", "Ann"))
     return journal
 
 
@@ -415,7 +415,7 @@ def test_a_solo_game_that_was_given_up_or_lost_on_time_is_no_result(new_journal:
     session = by_text(journal, "number-drop")
     for reason in ("", time_is_up("p1")):
         session.begin(NewGame("number-drop", {"players": 1}, {"p1": "Ann"}))
-        session.enter(Announce("resign", "Ann"))
+        session.carry_out_or_raise(Announce("resign", "Ann"))
         if reason:
             journal.append(end_event(Outcome(None, reason), None))
     results = results_in(journal)
@@ -427,9 +427,9 @@ def test_a_journal_says_who_resigned(new_journal: Callable[[], Journal]) -> None
     session = by_text(journal, "number-drop")
     session.begin(NewGame("number-drop", {"players": 3}, {"p1": "Ann", "p2": "Ben", "p3": "Cem"}))
     for said in ("p2:resign", "p3:resign"):
-        session.enter(Announce(said, "Ann"))
-    session.take_back(TakeBack("Ann"))
-    session.enter(Announce("p1:resign", "Ann"))
+        session.carry_out_or_raise(Announce(said, "Ann"))
+    session.carry_out_or_raise(TakeBack("Ann"))
+    session.carry_out_or_raise(Announce("p1:resign", "Ann"))
     played = played_game(load("number-drop"), journal.events())
     assert played is not None
     assert (played.outcome.winner, played.resigned) == ("p3", {"p1", "p2"})

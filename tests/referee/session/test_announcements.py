@@ -33,7 +33,6 @@ from referee.commands.values import (
     OfferDraw,
     Overrule,
     Press,
-    QueuedCommand,
     Reply,
     Role,
     TakeBack,
@@ -46,8 +45,9 @@ from referee.record.results import event_lines
 from referee.session.announcer import CONFIRM_S
 from referee.session.feed import TableSnapshot
 from referee.session.log import correction_event, misread_event
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, Service, run
+from referee.session.service import Service
 from simulator.enrolment import set_up_image
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler
@@ -117,7 +117,7 @@ def test_whoever_was_asked_resigns_although_the_finished_turn_is_gone(
 
 
 def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) -> None:
-    assert on.service.enter(Announce("resign", "Ann")) == "Gold resigns."
+    assert on.service.carry_out_or_raise(Announce("resign", "Ann")) == "Gold resigns."
     shown = on.lamp.signals[-1]
     assert (on.service.finished, shown.mood) == (True, Mood.FINISHED)
     assert shown.words == "Gold resigns. Teal wins: gold resigned."
@@ -225,7 +225,7 @@ def show(diaballik: Any, handler: DiscHandler, taught: Any) -> Iterator[Show]:
 
 def test_anti_play_against_a_visible_wall_ends_the_game(show: Show) -> None:
     service = show(WALL)
-    assert service.enter(Announce("anti-play", "Ann")) == "Black announces anti-play."
+    assert service.carry_out_or_raise(Announce("anti-play", "Ann")) == "Black announces anti-play."
     assert service.finished
     assert service.belief[0].to_move is None
 
@@ -240,15 +240,15 @@ def test_anti_play_against_a_visible_wall_ends_the_game(show: Show) -> None:
 def test_anti_play_that_contradicts_the_table_is_refused_with_the_reason(show: Show, position: str, why: str) -> None:
     service = show(position)
     with pytest.raises(IllegalTurnError, match=why):
-        service.enter(Announce("anti-play", "Ann"))
+        service.carry_out_or_raise(Announce("anti-play", "Ann"))
     assert not service.finished
 
 
 def test_a_draw_can_be_agreed_and_a_repetition_claimed_only_if_there_is_one(show: Show) -> None:
     service = show(WALL)
     with pytest.raises(IllegalTurnError, match="a draw by repetition was not agreed"):
-        service.enter(Announce("repetition", "Ann"))
-    assert service.enter(Announce("draw", "Ann")) == "Draw agreed."
+        service.carry_out_or_raise(Announce("repetition", "Ann"))
+    assert service.carry_out_or_raise(AgreedDraw("Ann")) == "Draw agreed."
     assert service.finished
 
 
@@ -327,9 +327,9 @@ def test_an_announcement_that_waits_keeps_the_id_of_its_command(at: At) -> None:
     after = shown_after(ONE_SHORT, "e2-e3")
     on.hand(after, 1)
     replies: list[Reply | None] = []
-    on.service.carry_out(QueuedCommand(Press(ButtonRole.ANTI_PLAY), replies.append, "hall-1"))
+    on.service.carry_out(Press(ButtonRole.ANTI_PLAY), replies.append, "hall-1")
     assert [reply and reply.waits for reply in replies] == [True]
-    on.service.carry_out(QueuedCommand(Press(ButtonRole.END_TURN), replies.append, "hall-2"))
+    on.service.carry_out(Press(ButtonRole.END_TURN), replies.append, "hall-2")
     assert [reply and reply.waits for reply in replies] == [True, False], "only the announcement waits"
     on.show(after, 1)
     assert on.kinds()[-2:] == ["turn", "end"]
@@ -488,7 +488,7 @@ Tell = Callable[[Command], Reply]
 
 def carry_out(session: Any, command: Command) -> Reply:
     replies: list[Reply | None] = []
-    session.execute(command, replies.append)
+    session.carry_out(command, replies.append)
     assert replies[-1] is not None
     return replies[-1]
 
@@ -751,7 +751,7 @@ def test_a_wish_of_a_device_is_remembered_with_it_after_a_restart(new_journal: C
     journal = new_journal()
     service, snapshots = service_on(journal)
     carry_out(service, EnterTurn("a1-a2", "Ann"))
-    service.carry_out(QueuedCommand(AskTakeBack("Ann", "black"), lambda _: None, "phone r1"))
+    service.carry_out(AskTakeBack("Ann", "black"), lambda _: None, "phone r1")
     _, after = service_on(journal)
     assert after[-1].offer == snapshots[-1].offer
     assert after[-1].offer is not None

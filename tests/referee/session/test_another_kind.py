@@ -12,15 +12,16 @@ from journal.journal import Journal
 from referee.commands.values import Announce, Command, CommandQueue, EnterTurn, NewGame, Reply
 from referee.errors import CorrectionError
 from referee.session.log import open_game
+from referee.session.loop import carry_out_commands
 from referee.session.ports import GameChangedError, ServiceSettings
-from referee.session.service import Service, carry_out_commands
+from referee.session.service import Service
 from tests.referee.by_text import by_text
 from tests.referee.service_table import ScriptedReader
 
 DIABALLIK, BLOCKADE = load("diaballik"), load("blockade")
 
 
-def others(game: Any, rules: Mapping[str, OptionValue]) -> ServiceSettings:
+def settings_for(game: Any, rules: Mapping[str, OptionValue]) -> ServiceSettings:
     """A table that lacks what Deblockle needs, and on which house rules hold for Blockade."""
     if game.name == "deblockle":
         raise CorrectionError("no table was measured for {title} yet", game.title)
@@ -41,7 +42,7 @@ def test_the_journal_names_the_game_that_goes_on(new_journal: Callable[[], Journ
     journal, replies, said = new_journal(), list[Reply | None](), list[str]()
     with (
         open_session(
-            DIABALLIK, ScriptedReader(), journal, ServiceSettings(), say=said.append, others=others
+            DIABALLIK, ScriptedReader(), journal, ServiceSettings(), say=said.append, settings_for=settings_for
         ) as service,
         CommandQueue(lambda: 0.0) as queue,
     ):
@@ -73,7 +74,7 @@ def test_the_journal_names_the_game_that_goes_on(new_journal: Callable[[], Journ
 )
 def test_a_game_without_a_table_changes_nothing(command: NewGame, why: str, new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    with open_session(DIABALLIK, ScriptedReader(), journal, ServiceSettings(), others=others) as service:
+    with open_session(DIABALLIK, ScriptedReader(), journal, ServiceSettings(), settings_for=settings_for) as service:
         (reply,) = give(service, command)
     assert reply is not None
     assert reply.refused
@@ -97,7 +98,7 @@ def test_a_game_goes_on_if_a_person_began_it_or_has_played(new_journal: Callable
         give(service, NewGame("diaballik", by="Ben"))
     assert open_game(journal) == ("diaballik", {})
     typed = by_text(journal)
-    typed.execute(EnterTurn("c1-c2", "Ann"))
+    typed.carry_out(EnterTurn("c1-c2", "Ann"))
     assert open_game(journal) == ("diaballik", {})
-    typed.execute(Announce("white:resign", "Ann"))
+    typed.carry_out(Announce("white:resign", "Ann"))
     assert open_game(journal) is None

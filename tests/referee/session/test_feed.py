@@ -226,7 +226,7 @@ def with_hints(deblockle: Any, make_reading: Any, new_journal: Any) -> Table:
 def test_a_hint_is_shown_as_long_as_its_squares_are_lit(with_hints: Table, start: Any) -> None:
     on = with_hints
     on.show(start, 2)
-    on.service.hint(AskHint("Ann"))
+    on.service.carry_out(AskHint("Ann"))
     on.service.poll_hints()
     told = on.snapshots[-1]
     assert told.hint
@@ -340,18 +340,18 @@ def test_a_question_about_unreadable_squares_is_open_until_the_newest_reading_re
 
     question = OpenQuestion(0.9)
     assert not question.is_open(None)
-    question.take(verdict("ambiguous", places=("c3", "e5")), at_rest(SURE, HIDDEN))
+    question.note_shown(verdict("ambiguous", places=("c3", "e5")), at_rest(SURE, HIDDEN))
     views = [None, at_rest(SURE, HIDDEN), at_rest(HIDDEN, SURE), at_rest(SURE, SURE)]
     assert [question.is_open(view) for view in views] == [True, True, False, False]
     assert [question.is_read(view) for view in views if view is not None] == [False, False, True]
-    question.take(verdict("accepted"), at_rest(HIDDEN))
+    question.note_shown(verdict("accepted"), at_rest(HIDDEN))
     assert not question.is_open(None)
 
 
 def test_a_question_about_turns_is_open_until_the_table_shows_something_else() -> None:
     before, after = (StableView((reading(1.0, c3=SURE),), 0.0, {"c3": look}) for look in ("empty", "gold"))
     question = OpenQuestion(0.9)
-    question.take(verdict("ambiguous", places=("c3",)), before)
+    question.note_shown(verdict("ambiguous", places=("c3",)), before)
     assert [question.is_open(view) for view in (None, before, after)] == [True, True, False]
     assert not question.is_read(before)
     question.close()
@@ -503,7 +503,7 @@ def test_a_reply_to_somebody_who_has_gone_is_dropped(port: TablePort) -> None:
 
 
 class _Sighted:
-    def sight(self, image: Image, reading: Reading) -> Sight:
+    def where_seen(self, image: Image, reading: Reading) -> Sight:
         return Sight((8, 8))
 
 

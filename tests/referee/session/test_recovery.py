@@ -260,7 +260,7 @@ def test_the_journal_of_another_game_is_gone_on_with_unless_that_game_is_open(
         pass
     idle = by_text(journal)
     for text in typed:
-        idle.execute(Announce(text, "Ann") if ":" in text else EnterTurn(text, "Ann"))
+        idle.carry_out(Announce(text, "Ann") if ":" in text else EnterTurn(text, "Ann"))
     if typed == ["c1-c2"]:
         left = "game 1 in the journal is Diaballik and not finished; .* or begin Deblockle by `./run watch --new`"
         with pytest.raises(FoldError, match=left), open_session(deblockle, NoPictures(), journal, ServiceSettings()):

@@ -12,7 +12,7 @@ from engine.search.budget import CountingClock
 from engine.values import Roll
 from hardware.lights.signals import Mood
 from journal.journal import Journal
-from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, QueuedCommand, Reply, TakeBack, ignore_reply
+from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
 from referee.hints.opponent import ImmediateHints
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.record.fold import fold
@@ -86,7 +86,8 @@ def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
         assert see(on, "red:4 yellow:1", 3) == [], "the dice on the table are not read again"
         assert BLOCKADE.dice.roll_of(on.service.belief[0]).faces == ("5", "1")
     else:
-        assert by_text(on.journal, clock=CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 was rolled."
+        idle = by_text(on.journal, clock=CountingClock(0.01))
+        assert idle.carry_out_or_raise(EnterRoll("5,1", "Ann")) == "5,1 was rolled."
     events = on.journal.events()
     assert [event.kind for _, event in events][-3:] == ["rolled", "take back", "rolled"]
     assert [event.data.get("by") for _, event in events][-2:] == ["Ann", "Ann"]
@@ -95,7 +96,7 @@ def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
 
 def test_only_the_event_that_completes_a_command_has_its_id(on: Table) -> None:
     see(on, "red:4 yellow:1")
-    on.service.carry_out(QueuedCommand(EnterRoll("5,1", "Ann"), ignore_reply, "hall-1"))
+    on.service.carry_out(EnterRoll("5,1", "Ann"), ignore_reply, "hall-1")
     assert [event.data.get("request") for _, event in on.journal.events()[-3:]] == [None, None, "hall-1"]
 
 
@@ -152,7 +153,7 @@ def test_a_refused_correction_ends_no_turn_and_leaves_its_id_nowhere(table_set_u
     on.show(after, 2)
     replies: list[Reply | None] = []
     wrong = Correct("Ann", {"z9": "empty"}, to_move="teal")
-    on.service.carry_out(QueuedCommand(wrong, replies.append, "hall-1"))
+    on.service.carry_out(wrong, replies.append, "hall-1")
     assert [reply and reply.refused for reply in replies] == [True]
     assert on.kinds() == ["new game", "set up"]
     assert on.journal.event_of_request("hall-1") is None
@@ -181,7 +182,7 @@ def test_a_visible_roll_ends_a_fault_as_a_typed_one_does(new_journal: Callable[[
     see(on, "red:4 yellow:1", 3, differing=dict.fromkeys(changed, "hidden"))
     assert (on.kinds()[-1], fold(BLOCKADE, on.journal.events()).fault) == ("rolled", None)
     replies: list[Reply | None] = []
-    on.service.hint(AskHint("Ann"), replies.append)
+    on.service.carry_out(AskHint("Ann"), replies.append)
     assert replies == [], "no square is lit that could be corrected first"
 
 
@@ -276,7 +277,7 @@ def test_a_question_outlasts_an_interruption(asked: SensedTable, interrupt: Inte
 @pytest.mark.parametrize("interrupt", [cable_pulled, camera_gone])
 def test_a_question_can_be_answered_after_an_interruption(asked: SensedTable, interrupt: Interrupt) -> None:
     interrupt(asked)
-    asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
+    asked.service.carry_out_or_raise(EnterTurn("c1-b1=x-a2", "Ann"))
     assert asked.lamp.signals[-1].mood is Mood.ACCEPTED
     asked.wait(4.0)
     assert asked.kinds()[-1] == "turn"
@@ -284,7 +285,7 @@ def test_a_question_can_be_answered_after_an_interruption(asked: SensedTable, in
 
 def test_an_accepted_turn_is_not_lit_again_after_the_camera_was_gone(asked: SensedTable) -> None:
     """Somebody may have played without the camera, and would take the light for the acceptance of that turn."""
-    asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
+    asked.service.carry_out_or_raise(EnterTurn("c1-b1=x-a2", "Ann"))
     asked.service.say_trouble("The camera is gone.")
     asked.service.end_trouble("The camera is back.")
     assert [signal.mood for signal in asked.lamp.signals[-3:]] == [Mood.ACCEPTED, Mood.TROUBLE, Mood.WAITING]

@@ -14,7 +14,7 @@ from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Sound
 from journal.journal import Journal
 from referee.clocks import FlagRule, TimeControl, read_control
-from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, QueuedCommand, Reply, TakeBack
+from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.record.events import Event, EventKind
@@ -70,7 +70,7 @@ def test_a_remark_after_the_set_up_refuses_no_command_of_those_who_saw_the_set_u
     assert table.kinds()[-1] == "note"
     turn = deblockle.notation.format_turn(unique_turn(deblockle, table.service.belief[0]))
     replies: list[Reply | None] = []
-    table.service.carry_out(QueuedCommand(EnterTurn(turn, "Ann", seen=set_up), replies.append))
+    table.service.carry_out(EnterTurn(turn, "Ann", seen=set_up), replies.append)
     assert [reply and reply.refused for reply in replies] == [False]
 
 
@@ -84,7 +84,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
     assert "c1-b1=x-a2" in verdicts[0].candidates
     assert "a touch on c1 and a2" in verdicts[0].sentence
-    table.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
+    table.service.carry_out_or_raise(EnterTurn("c1-b1=x-a2", "Ann"))
     assert {verdict.kind for verdict in table.wait(5.0)} <= {VerdictKind.UNCHANGED}
     folded = fold(deblockle, journal.events(table.service.game_number))
     assert [step.text for step in folded.steps] == ["c1-b1=x-a2"]
@@ -92,7 +92,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
 
 def test_a_stop_is_sensed_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
-    table.service.correct(Correct("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
+    table.service.carry_out_or_raise(Correct("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
     table.wait(4.0)
     state = table.service.belief[0]
     turn = unique_turn(deblockle, state)
@@ -130,7 +130,7 @@ def test_moves_of_diaballik_are_asked_about_because_of_passes_and_answered_by_ty
         verdicts = table.press()
         assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
         assert diaballik.notation.format_turn(turn) in verdicts[0].candidates
-        table.service.enter(EnterTurn(diaballik.notation.format_turn(turn), "Ann"))
+        table.service.carry_out_or_raise(EnterTurn(diaballik.notation.format_turn(turn), "Ann"))
         table.wait(3.0)
     assert table.kinds().count("turn") == 4
 

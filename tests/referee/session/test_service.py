@@ -17,8 +17,8 @@ from referee.errors import CorrectionError, FieldError, JournalFullError
 from referee.hints.advice import HintStrength
 from referee.hints.hint_settings import HintSettings
 from referee.judge.verdict import VerdictKind
+from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
-from referee.session.service import LoopPorts, carry_out_commands, run
 from tests.referee.service_table import START, kinds_of
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError, NotLocatedError
 from vision.frame import Frame
@@ -180,7 +180,7 @@ def test_a_doubtful_square_that_probably_agrees_with_the_belief_is_not_asked_abo
 
 def test_a_square_that_a_person_described_is_not_asked_about(table_set_up: Any, start: Any) -> None:
     on = table_set_up(stall_s=10.0)
-    on.service.correct(Correct("Ann", {"e5": "empty"}))
+    on.service.carry_out_or_raise(Correct("Ann", {"e5": "empty"}))
     assert VerdictKind.AMBIGUOUS not in kinds_of(on.show(start, 14, hidden=("e5",)))
 
 

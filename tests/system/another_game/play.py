@@ -95,7 +95,7 @@ def main(journal_path: Path) -> dict[str, Any]:
         show(service, e3="black piece", d3="black piece")
         # White turns c3 and d3 over, and black turns them back.
         show(service, c2="white piece", b3="black piece")
-        service.take_back(TakeBack("Ann"))
+        service.carry_out_or_raise(TakeBack("Ann"))
     stuck = game.notation.parse_state(STUCK)
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         corrected = {"by": "Ann", "state": game.notation.format_state(stuck), "why": "to see the end"}

@@ -15,8 +15,8 @@ from engine.registry import load
 from journal.journal import Journal
 from referee.commands.values import CommandQueue
 from referee.judge.verdict import VerdictKind
+from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
-from referee.session.service import LoopPorts, run
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

@@ -39,8 +39,9 @@ from referee.commands.values import Command, CommandQueue, Press, Reply
 from referee.errors import CorrectionError
 from referee.hints.opponent import ImmediateHints
 from referee.session.feed import TableSnapshot
+from referee.session.loop import carry_out_commands
 from referee.session.ports import ServiceSettings
-from referee.session.service import Service, carry_out_commands
+from referee.session.service import Service
 from vision.cameras.phone import PhoneCamera
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
@@ -133,7 +134,7 @@ class Session:
             lambda: frame,
             lambda seen: seen.image,
             options=self.options,
-            others=_other_tables,
+            settings_for=_other_tables,
             maintenance=maintenance(load_settings(None, environment={}, folder=self.journal.parent))(
                 lambda: ["The camera is back."], self.journal
             ),
@@ -150,7 +151,7 @@ class Session:
             for pressed in self.commands.take_presses():
                 service.step(Frame(blank, float(sequence), sequence), ends_turn=True)
                 sequence += 1
-                service.execute(pressed.command, pressed.respond)
+                service.carry_out(pressed.command, pressed.respond)
 
     def stop(self) -> None:
         """End it."""

@@ -46,7 +46,7 @@ def described(tmp_path: Path) -> Iterator[tuple[Any, str]]:
                 # Nobody looks at this table, so no press is ever judged.
                 submitted.respond(None)
             else:
-                service.execute(submitted.command, submitted.respond)
+                service.carry_out(submitted.command, submitted.respond)
 
         # Streams end at once: what they send is tested elsewhere.
         port.snapshots.close()

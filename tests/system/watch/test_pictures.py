@@ -30,7 +30,7 @@ from journal.reader import read_journal
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.errors import ConfigError, JournalError, PageError
 from referee.record.events import Event, Evidence
-from referee.session.service import run
+from referee.session.loop import run
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
@@ -254,14 +254,14 @@ def by_correction(journal: Journal) -> None:
     session = by_text(journal, "deblockle")
     session.begin(NewGame("deblockle"))
     game = load("deblockle")
-    session.correct(Correct("Ann", position=game.notation.format_state(game.rules.new())))
+    session.carry_out_or_raise(Correct("Ann", position=game.notation.format_state(game.rules.new())))
 
 
 def by_take_back(journal: Journal) -> None:
     session = by_text(journal, "deblockle")
     session.begin(NewGame("deblockle"))
-    session.enter(Announce("resign", "Ann"))
-    session.take_back(TakeBack("Ann"))
+    session.carry_out_or_raise(Announce("resign", "Ann"))
+    session.carry_out_or_raise(TakeBack("Ann"))
 
 
 @pytest.mark.parametrize("play", [by_correction, by_take_back])
@@ -276,8 +276,8 @@ def test_colours_are_learned_after_a_game_of_another_kind(options: WatchOptions)
     with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC)) as journal:
         session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik"))
-        session.enter(EnterTurn("b1-b2", "Ann"))
-        session.take_back(TakeBack("Ann"))
+        session.carry_out_or_raise(EnterTurn("b1-b2", "Ann"))
+        session.carry_out_or_raise(TakeBack("Ann"))
     code, output = watched(options)
     assert code == 0
     assert "1 turn accepted" in output

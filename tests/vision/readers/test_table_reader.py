@@ -261,7 +261,7 @@ def test_a_still_may_be_taken_from_elsewhere_and_is_read_at_once() -> None:
         reading = reader.read(Frame(picture, number / 10, number, is_still=True))
         if picture is empty:
             assert reading.hindered_by(HindranceKind.NOT_LOCATED)
-            assert reader.sight(picture, reading).parts == ()
+            assert reader.where_seen(picture, reading).parts == ()
             continue
         assert {place: seen.best[0] for place, seen in reading.places.items()} == {
             place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places
@@ -273,7 +273,7 @@ def test_a_sight_tells_where_the_table_its_markers_and_what_hides_them_are() -> 
     camera, image = photoreal.camera(name), photoreal.picture(name)
     reader = table_reader(camera, photoreal.LAYOUT, photoreal.looks())
     reading = reader.read(Frame(image, 0.0, 0))
-    sight = reader.sight(image, reading)
+    sight = reader.where_seen(image, reading)
     (outline,), (height, width) = sight.parts, image.shape[:2]
     assert sight.size_px == (width, height)
     assert ((outline > -20) & (outline < (width + 20, height + 20))).all()
@@ -294,7 +294,7 @@ def test_of_a_table_that_is_not_found_the_markers_that_are_seen_help_to_aim() ->
     alone: Image = np.full_like(image, 120)
     alone[window] = image[window]
     reader = table_reader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
-    sight = reader.sight(alone, reader.read(Frame(alone, 0.0, 0)))
+    sight = reader.where_seen(alone, reader.read(Frame(alone, 0.0, 0)))
     assert sight.parts == ()
     (marker,) = sight.markers
     assert np.abs(marker - found.corners_px).max() < 1
