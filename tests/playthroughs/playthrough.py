@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
-from engine.showing import unfinished_showing
+from engine.showing import MOST_DRAWN_FROM, turns_to_draw_from, unfinished_showing
 from engine.support.chance import format_roll
 from engine.values import EMPTY, OptionValue
 
@@ -39,7 +39,7 @@ def playthrough(
         state = game.table.set_up(game.table.appearance(state), given)
     for ply, choice in enumerate(choices):
         lines += ["", f"ply {ply}", *_described(game, state)]
-        turns = game.rules.legal_turns(state)
+        turns = turns_to_draw_from(game, state)
         if game.dice is not None and (rolls := game.dice.possible_rolls(state)):
             roll = rolls[choice % len(rolls)].roll
             lines.append(f"rolls: {format_roll(roll)}")
@@ -84,8 +84,9 @@ def _choices(game: Game[Any, Any], state: Any) -> list[str]:
             f"possible rolls {len(rolls)}{_apart(rolls)}:",
             *(f"  {format_roll(each.roll)} {each.probability}" for each in _sampled(rolls)),
         ]
-    turns = game.rules.legal_turns(state)
-    lines = [f"legal {len(turns)}{_apart(turns)}:"]
+    turns = turns_to_draw_from(game, state)
+    more = " or more" if game.lists_turns_slowly and len(turns) == MOST_DRAWN_FROM else ""
+    lines = [f"legal {len(turns)}{more}{_apart(turns)}:"]
     return lines + [
         f"  {_named(game, state, turn)} {game.rules.certainty(state, turn).value}" for turn in _sampled(turns)
     ]
