@@ -12,7 +12,7 @@ from random import Random
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
-from engine.showing import turns_by_trying, turns_showing, unfinished_showing
+from engine.showing import turns_by_trying, turns_showing, turns_to_draw_from, unfinished_showing
 from engine.support.players import one_to_move, parse_announcement, who_plays
 from engine.values import EMPTY, LookName, OutcomeKind, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, variant_name
@@ -41,7 +41,7 @@ def playable(game, options, seed, some):
 
 def ends(game, state, rng, count):
     """Some legal turns and what the table shows after each."""
-    turns = game.rules.legal_turns(state)
+    turns = turns_to_draw_from(game, state)
     for _ in range(count):
         turn = turns[rng.randrange(len(turns))]
         yield turn, game.table.appearance(game.rules.apply(state, turn))

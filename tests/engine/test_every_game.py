@@ -14,6 +14,7 @@ from engine.options import options_in_force
 from engine.perft import perft
 from engine.records import make, read, replay, write
 from engine.registry import games, load
+from engine.showing import turns_to_draw_from
 from engine.support.breaches import nothing_to_announce
 from engine.support.chance import format_roll
 from engine.support.players import RESIGN, format_announcement, parse_announcement
@@ -86,7 +87,7 @@ def test_states_along_a_game_are_consistent(game, options):
 def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
     rng = Random(2)
     for state in states_along(game, options, 2, most_steps=MOST_STEPS, some=3):
-        turns = game.rules.legal_turns(state)
+        turns = turns_to_draw_from(game, state)
         assert bool(len(turns)) == (state.to_move is not None and not game.awaits_roll(state))
         if len(turns) <= FEW:
             assert len(set(turns)) == len(turns)
@@ -108,7 +109,7 @@ def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
             assert game.table.explain(state, game.table.appearance(after)) == ()
             assert game.notation.describe(turn).endswith((".", "!"))
             assert turn.player in game.notation.describe(turn).lower()
-            theirs = few(game.rules.legal_turns(after), rng, 3)
+            theirs = few(turns_to_draw_from(game, after), rng, 3)
             for other in {other.player for other in theirs}.difference(game.rules.players_to_move(state)):
                 for text in map(game.notation.format_turn, (turn, *theirs)):
                     with pytest.raises((IllegalTurnError, UnreadableError)):
@@ -132,7 +133,7 @@ def test_states_turns_and_rolls_round_trip_as_text(game, options):
         assert game.notation.format_state(game.notation.parse_state(f"  {text}\n")) == text
         assert text.isprintable()
         assert not set(text) & set("{};")
-        for turn in few(game.rules.legal_turns(state), rng):
+        for turn in few(turns_to_draw_from(game, state), rng):
             written = game.notation.format_turn(turn)
             assert game.rules.apply(state, game.notation.parse_turn(state, written, turn.player)) == game.rules.apply(
                 state, turn
@@ -254,7 +255,7 @@ def test_simultaneous_turns_can_come_in_any_order(game, options):
     rng = Random(9)
     for state in states_along(game, options, 9, most_steps=MOST_STEPS, some=6):
         playing = game.rules.players_to_move(state)
-        turns = game.rules.legal_turns(state)
+        turns = turns_to_draw_from(game, state)
         if len(playing) < 2 or not len(turns):
             continue
         firsts = {turn.player: turn for turn in few(turns, rng, 60)}

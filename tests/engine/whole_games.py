@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from engine.showing import turns_to_draw_from
 from engine.support.chance import drawn, format_roll
 from engine.values import Announcement, Roll
 
@@ -63,7 +64,7 @@ def scores_of(game, state):
 
 def any_turn(game, state, rng):
     """A random legal turn; the player is drawn first, so that a player with many turns is not preferred."""
-    turns = game.rules.legal_turns(state)
+    turns = turns_to_draw_from(game, state)
     turn = turns[rng.randrange(len(turns))]
     player = rng.choice(game.rules.players_to_move(state))
     for _ in range(20):

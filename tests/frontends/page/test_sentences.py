@@ -19,6 +19,7 @@ from app.wiring.plan import load_sensor_map
 from common.phrases import NAME, PLACEHOLDER, UNCHANGED, Phrase, capitalized, joined, listed
 from engine.errors import EngineError, IllegalTurnError, OptionError
 from engine.registry import games, load
+from engine.showing import turns_to_draw_from
 from engine.support.notation import unreadable
 from engine.support.players import describe_announcement
 from engine.values import Breach, Outcome, Strength
@@ -117,7 +118,7 @@ def game_sentences(game: Any, options: Any, rng: Random, changes: int) -> Iterat
                 yield outcome_sentence(outcome)
         if state.to_move is not None and not game.awaits_roll(state) and not is_light(game, roll_of(game, state)):
             continue
-        turns = game.rules.legal_turns(state)
+        turns = turns_to_draw_from(game, state)
         for _ in range(changes):
             if len(turns):
                 turn = turns[rng.randrange(len(turns))]

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from common.grid import PlaceGrid
 from engine.registry import games, load
+from engine.showing import turns_to_draw_from
 from engine.values import EMPTY, Outcome, OutcomeKind
 from frontends.page.access import Role
 from frontends.page.overlay import Overlay
@@ -58,7 +59,7 @@ def after_some_turns(name: str, steps: int, options: dict[str, Any] | None = Non
         if game.awaits_roll(state):
             state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
         else:
-            turns = game.rules.legal_turns(state)
+            turns = turns_to_draw_from(game, state)
             state = game.rules.apply(state, turns[rng.randrange(min(len(turns), 40))])
     return game, state
 
