@@ -2,7 +2,7 @@
 
 A connection counts for its address until a request on it proves a paired device, then for that device. One too many
 closes the oldest of the same, so the newest is always heard. One without a whole head of a request in time is closed,
-too. Neither gets an answer.
+too, as is one by TLS of an address that opens them too fast. None of these gets an answer.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import resource
 import ssl
+import time
 from asyncio import BaseTransport, TimerHandle, Transport
 from asyncio.sslproto import SSLProtocol
 from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from frontends.page.access import PageSession, address_group
+from frontends.page.access import PageSession, RateLimit, RateLimiter, address_group
 
 HEAD_S = 10.0
 """How long, in seconds, a handshake by TLS or the head of a request may take."""
@@ -24,6 +25,8 @@ OF_ONE = 64
 """Connections of one address or device: 16 live updates, and six at once for each of a few screens."""
 OF_STRANGERS = 512
 """Connections without a paired device. A newcomer is heard long before as many others have come."""
+HANDSHAKES = RateLimit(64, 4)
+"""Handshakes by TLS of one address. Each takes 1.6 ms of the referee's time, so 600 a second would fill a core."""
 _MOST_FILES = 8192
 """Files that the process may open, where the system allows it: far more than a house's devices need."""
 _STRANGERS = "strangers"
@@ -40,8 +43,15 @@ def raise_file_limit() -> None:
 class Connections:
     """The open connections, the oldest first in each group that they count for."""
 
-    def __init__(self, of_one: int = OF_ONE, of_strangers: int = OF_STRANGERS, head_s: float = HEAD_S) -> None:
+    def __init__(
+        self,
+        of_one: int = OF_ONE,
+        of_strangers: int = OF_STRANGERS,
+        head_s: float = HEAD_S,
+        handshakes: RateLimit = HANDSHAKES,
+    ) -> None:
         self.head_s = head_s
+        self.handshakes = RateLimiter(handshakes, time.monotonic)
         self._of_one, self._of_strangers = of_one, of_strangers
         self._groups: dict[str, dict[Connection, None]] = {}
 
@@ -83,10 +93,15 @@ class Connection(H11Protocol):
         self.count_as_stranger()
         self._wait_for_head()
 
+    @property
+    def address(self) -> str:
+        """The address that it counts for."""
+        client = self.transport.get_extra_info("peername")
+        return address_group(client[0] if client else "")
+
     def count_as_stranger(self) -> None:
         """Count for the address."""
-        client = self.transport.get_extra_info("peername")
-        self.all_open.add(self, address_group(client[0] if client else ""), _STRANGERS)
+        self.all_open.add(self, self.address, _STRANGERS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count no more."""
@@ -141,7 +156,10 @@ class EncryptedConnection(SSLProtocol):
         """Count for the address, and shake hands."""
         self._connection.transport = cast("Transport", transport)
         self._connection.count_as_stranger()
-        super().connection_made(transport)
+        if self._connection.all_open.handshakes.take(self._connection.address):
+            super().connection_made(transport)
+        else:
+            self._connection.transport.abort()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Count no more, also if no handshake was completed."""

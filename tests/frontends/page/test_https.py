@@ -5,7 +5,7 @@ import json
 import socket
 import ssl
 import stat
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Queue
@@ -15,7 +15,7 @@ import pytest
 from cryptography import x509
 
 import frontends.page.server
-from frontends.page.access import Role
+from frontends.page.access import RateLimit, Role
 from frontends.page.certificate import load_or_make_certificate
 from frontends.page.connections import Connections
 from frontends.page.server import OpenPage, certificate_path, key_path, open_page
@@ -239,6 +239,21 @@ def test_connections_that_never_shake_hands_take_no_places_from_others(tmp_path:
         for each in silent:
             each.close()
     assert said == []
+
+
+def test_an_address_shakes_hands_only_so_often(tmp_path: Path) -> None:
+    connections, journal = Connections(head_s=GUARD_S, handshakes=RateLimit(2, 0)), tmp_path / "j"
+    with open_page(port_of(journal=journal), HOUSE, print, connections) as page, ExitStack() as stack:
+        safe = urlsplit(page.encrypted)
+        trusted = trusting(page, certificate_path(key_path(journal)))
+
+        def shaken() -> ssl.SSLSocket:
+            opened = stack.enter_context(socket.create_connection((safe.hostname or "", safe.port or 0), GUARD_S))
+            return stack.enter_context(trusted.wrap_socket(opened, server_hostname=safe.hostname))
+
+        assert [shaken().version() for _ in range(2)] == ["TLSv1.3"] * 2
+        with pytest.raises(OSError, match=r"EOF|reset"):
+            shaken()
 
 
 def test_a_handshake_that_never_ends_is_given_up(tmp_path: Path) -> None:
