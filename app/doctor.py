@@ -22,7 +22,8 @@ from app.settings.kept_cameras import kept_cameras
 from app.settings.settings import Settings
 from app.settings.sources import PASSWORD_VARIABLE, Source, source_of
 from app.settings.table_layout import is_kit, layout_for_camera, with_rules
-from app.wiring.devices import AskWled, Connect, LinkedController, ask_wled, check_wires, connect
+from app.wiring.checks import AskWled, Connect, ask_wled, check_wires, connect
+from app.wiring.devices import LinkedController
 from app.wiring.plan import WiringPlan
 from common.findings import Finding, Severity
 from common.phrases import Phrase, either, joined, listed

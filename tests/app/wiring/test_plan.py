@@ -14,8 +14,9 @@ import pytest
 
 from app.sensing.health import HealthFile, SensorHealth, health_file
 from app.settings.configuration import Configuration, load
-from app.wiring import devices
-from app.wiring.devices import LinkedController, check_wires, link_quality, linked_controller
+from app.wiring import checks
+from app.wiring.checks import check_wires, link_quality
+from app.wiring.devices import LinkedController, linked_controller
 from app.wiring.plan import SensorMap, WiringPlan, plan_and_problems, playable_plan, save_sensor_map, wiring_plan
 from common.findings import Finding
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -253,7 +254,7 @@ def findings(configuration: Configuration, ask: Any = no_wled) -> dict[str, list
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugged]:
-    monkeypatch.setattr(devices, "LISTEN_S", 0.1)
+    monkeypatch.setattr(checks, "LISTEN_S", 0.1)
     (tmp_path / "lights.toml").write_text(LIGHTS)
     save_sensor_map(SensorMap({"a1": 0, "b1": 2}, 3), tmp_path / "sensors.toml")
     with plugged(tmp_path) as it:
@@ -371,7 +372,7 @@ def test_a_wled_that_does_not_answer_is_a_fault(table: Plugged) -> None:
 
 @pytest.mark.parametrize("name", ["my wled", "http://wled.local", ""])
 def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged, name: str) -> None:
-    found = findings(table.settings(base=WLED.replace("wled.local", name)), devices.ask_wled)
+    found = findings(table.settings(base=WLED.replace("wled.local", name)), checks.ask_wled)
     (fault,) = found["wires"]
     assert f"lights.wled_host: {name!r} is not the name of a WLED controller" in fault.message
     assert "WLED" not in found
@@ -379,7 +380,7 @@ def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged
 
 def test_a_name_that_no_request_can_contain_is_not_answered() -> None:
     with pytest.raises(ValueError, match="control characters"):
-        devices.ask_wled("wled\x01")
+        checks.ask_wled("wled\x01")
 
 
 class _Wled(BaseHTTPRequestHandler):
@@ -401,14 +402,14 @@ class _Wled(BaseHTTPRequestHandler):
 def test_a_wled_is_recognised_by_its_answer(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Wled, "answer", answer)
     with HTTPServer(("127.0.0.1", 0), _Wled) as server:
-        monkeypatch.setattr(devices, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(checks, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         if is_wled:
-            assert devices.ask_wled("127.0.0.1")["leds"]["count"] == 49
+            assert checks.ask_wled("127.0.0.1")["leds"]["count"] == 49
         else:
             with pytest.raises(ValueError, match=r"Expecting value|not as a WLED"):
-                devices.ask_wled("127.0.0.1")
+                checks.ask_wled("127.0.0.1")
         thread.join()
 
 
@@ -418,11 +419,11 @@ def test_a_server_without_http_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> No
             self.request.sendall(b"220 mail\r\n")
 
     with socketserver.TCPServer(("127.0.0.1", 0), Rude) as server:
-        monkeypatch.setattr(devices, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(checks, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with pytest.raises((ValueError, OSError)):
-            devices.ask_wled("127.0.0.1")
+            checks.ask_wled("127.0.0.1")
         thread.join()
 
 
