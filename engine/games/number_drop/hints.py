@@ -20,16 +20,11 @@ from common.phrases import Phrase, either, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
-from engine.games.number_drop.evaluation import (
-    OPEN,
-    Boards,
+from engine.games.number_drop.candidates import (
     Candidate,
     ImmediateWorth,
     Valuation,
-    Values,
     best_box,
-    best_slide,
-    board_of,
     boards_after,
     combined,
     immediate_worth,
@@ -38,12 +33,14 @@ from engine.games.number_drop.evaluation import (
     valuation_of,
     with_best_combinations,
 )
+from engine.games.number_drop.evaluation import OPEN, Boards, Values, board_of
 from engine.games.number_drop.sheet import (
     BOXES,
     COLUMNS,
     CROSS,
     GRID,
     IDENTICAL,
+    LETTERS,
     LINES,
     Cells,
     Components,
@@ -59,6 +56,7 @@ from engine.games.number_drop.sheet import (
 )
 from engine.games.number_drop.state import (
     PLAYERS,
+    SLIDES_TO_GO,
     Combination,
     Drop,
     NumberDropState,
@@ -390,7 +388,7 @@ class _HintSearch:
             else turns_of(self._state, self._player)
         )
         if isinstance(turns[0], Slide):
-            return Hint(*best_slide(self._state, turns), self._expected(self._sheet), _POINTS, _MOST_SURE)
+            return Hint(*_best_slide(self._state, turns), self._expected(self._sheet), _POINTS, _MOST_SURE)
         if len(turns) == 1:
             return self._hint_at_only(turns[0])
         ending, turns = self._decide_game_end(turns)
@@ -625,3 +623,28 @@ def _reason_for_lying_low(before: Sheet, candidate: Candidate) -> str:
     if candidate.sheet.holes <= before.holes and highest <= max(before.heights):
         return Phrase("stays low and leaves no hole")
     return Phrase("stays low") if highest <= max(before.heights) + 1 else Phrase("leaves the most room for later turns")
+
+
+def _best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tuple[NumberDropTurn, str]:
+    """Return a slide by rule of thumb and its reason: a tile without a penalty, or else the lowest one."""
+    slides = [turn for turn in turns if isinstance(turn, Slide)]
+
+    def promise(slide: Slide) -> tuple[int, int]:
+        slot = LETTERS.index(slide.letter)
+        return state.sheets[0].letters >> slot & 1, state.notches[slot]
+
+    best = max(slides, key=promise)
+    return best, _reason_to_slide(state, best, len(slides))
+
+
+def _reason_to_slide(state: NumberDropState, slide: Slide, choices: int) -> str:
+    slot = LETTERS.index(slide.letter)
+    if choices == 1:
+        return Phrase("is the only tile that may slide")
+    if state.sheets[0].letters >> slot & 1:
+        return Phrase("slides a tile that drops nothing, since its letter is circled")
+    if state.notches[slot] + 1 == SLIDES_TO_GO:
+        return Phrase("brings one tile to the bottom, where later stars can't move it, though its penalty drops")
+    if state.notches[slot]:
+        return Phrase("moves one tile ahead of the others, so that it reaches the bottom before later stars move it")
+    return Phrase("all tiles have equally far to go")

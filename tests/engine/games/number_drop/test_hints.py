@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import hints
-from engine.games.number_drop.evaluation import Candidate, board_of, open_bits, valuation_of, values
+from engine.games.number_drop.candidates import Candidate, open_bits, valuation_of
+from engine.games.number_drop.evaluation import board_of, values
 from engine.games.number_drop.hints import best_ending, landing_places, reason_of
 from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import GRID, Sheet
