@@ -48,13 +48,14 @@ from engine.values import EMPTY, LookName, OptionValue, Place
 from frontends.hint_process import HintProcess
 from frontends.page.overlay import Overlay
 from frontends.table_port import NewestFrame, SnapshotHub, TablePort
+from frontends.terminal.keyboard import Keyboard
 from frontends.terminal.live_screen import LiveScreen, fits_live
 from frontends.terminal.report import PrintedLines, Remarks, Report
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from journal.journal import BufferedJournal, Journal
-from referee.commands.typed_lines import Keyboard, is_hint
+from referee.commands.typed_lines import is_hint
 from referee.commands.values import CommandQueue, EnterRoll, Press
 from referee.errors import CorrectionError, JournalError
 from referee.judge.verdict import Verdict, VerdictKind

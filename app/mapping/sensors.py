@@ -26,7 +26,7 @@ from common.grid import PlaceGrid, column_and_row
 from common.phrases import Phrase
 from engine.registry import load
 from frontends.terminal.board_text import draws_ascii
-from referee.commands.typed_lines import PolledLines
+from frontends.terminal.keyboard import PolledLines
 from referee.errors import ConfigError
 
 _LISTEN_S = 0.1

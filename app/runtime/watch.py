@@ -39,6 +39,7 @@ from frontends.mqtt.options import MqttOptions
 from frontends.page.overlay import Overlay
 from frontends.page.settings import PageOptions
 from frontends.table_port import NewestFrame, PhonePort, SnapshotHub, TablePort
+from frontends.terminal.keyboard import Keyboard
 from frontends.terminal.live_screen import LiveScreen, PrintedGame, fits_live
 from frontends.terminal.report import DebugPictures, PrintedLines, Remarks, Report
 from hardware.buttons import Buttons
@@ -50,7 +51,7 @@ from journal.backups import DailyBackups
 from journal.journal import BufferedJournal, Journal
 from referee.clocks import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.entries import is_asked, start_states
-from referee.commands.typed_lines import KEYS, Keyboard, TypedLines, typed_help
+from referee.commands.typed_lines import KEYS, TypedLines, typed_help
 from referee.commands.values import CommandQueue
 from referee.errors import ConfigError, CorrectionError
 from referee.hints.opponent import Opponent

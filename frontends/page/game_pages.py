@@ -16,13 +16,13 @@ from engine.registry import games, load
 from frontends.languages import Say, sentences
 from frontends.page.access import Role
 from frontends.page.api import PageServices
+from frontends.page.chances import has_chances
 from frontends.page.documents import EventDocument
 from frontends.page.drawing.keepsake import chances_graph, picture_to_send
 from frontends.page.fragments import picture_words
 from frontends.page.guard import Guarded, number_in
 from frontends.page.languages import language_of, translations
 from frontends.page.views import page
-from referee.hints.chances import has_chances
 from referee.naming import Names
 from referee.record.events import EventKind
 

@@ -20,12 +20,12 @@ from frontends.documents import Document
 from frontends.hint_process import background_process
 from frontends.languages import screen_sentences
 from frontends.page import documents
+from frontends.page.chances import ChanceFinder, has_chances, largest_swings, played_turns
 from frontends.page.shown_table import ShownTable, shown_table
 from frontends.table_port import TablePort, VersionedSnapshot
 from journal.reader import JournalReader, events_of_game, read_journal
 from referee.commands.entries import players_with, withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
-from referee.hints.chances import ChanceFinder, has_chances, largest_swings, played_turns
 from referee.naming import Names
 from referee.record.events import Event, EventKind
 from referee.record.fold import Folded, fold

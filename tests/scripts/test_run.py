@@ -16,7 +16,7 @@ def test_it_hands_its_arguments_to_the_referee_unchanged(project, made_by_hand):
     python = made_by_hand(".venv", "requirements.txt", 'printf "<%s>" "$@"')
     done = project.call("run", "watch", "--frames", "my frames", "", "*")
     assert done.returncode == 0
-    assert done.stdout == "<-P><-m><referee><watch><--frames><my frames><><*>"
+    assert done.stdout == "<-P><-m><app><watch><--frames><my frames><><*>"
     assert python.exists()
 
 

@@ -13,8 +13,9 @@ from engine.records import read, write
 from engine.registry import games, load
 from engine.showing import turns_to_draw_from
 from engine.support.chance import drawn
+from frontends.terminal.keyboard import edited_lines
 from referee.commands.entries import apply_entry
-from referee.commands.typed_lines import edited_lines, parse_line
+from referee.commands.typed_lines import parse_line
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn
 from referee.errors import RefereeError
 

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from engine.registry import load
 from engine.support.players import who_plays
 from frontends.page.access import Role
+from frontends.page.chances import ChanceFinder, Chances, largest_swings, played_turns
 from frontends.page.documents import EventDocument
 from frontends.page.game_pages import rows_of
 from frontends.page.history import History
@@ -21,7 +22,6 @@ from journal.journal import Journal
 from journal.reader import read_journal
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, Question
-from referee.hints.chances import ChanceFinder, Chances, largest_swings, played_turns
 from referee.record.events import Event, EventKind, Evidence
 from referee.record.fold import fold
 from referee.record.results import GameSpan, latest_evening
