@@ -181,7 +181,7 @@ def new_command(
     from app.settings.table_layout import layout_for_camera, saved_by
     from referee.commands.entries import PLAYERS, with_named_players
     from referee.commands.values import NewGame, said_plainly
-    from referee.session.log import set_up_request
+    from referee.session.recording import set_up_request
     from referee.session.service import without_camera
     from vision.layout.table import games_with_layouts
 

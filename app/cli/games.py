@@ -294,7 +294,7 @@ def end(context: cli.CommandContext, yes: bool, by: str | None, journal: Path | 
     Examples:
       ./run games end
     """
-    from referee.session.log import end_event, note_event
+    from referee.session.recording import end_event, note_event
 
     with context.open_journal(journal) as opened:
         left = open_game(opened)

@@ -40,7 +40,7 @@ from referee.record.results import (
     results_in,
 )
 from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
-from referee.session.log import last_turn_sentence, lost_corrections
+from referee.session.recording import last_turn_sentence, lost_corrections
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""

@@ -20,7 +20,8 @@ from referee.naming import Names
 from referee.record.events import PRIVATE, Event
 from referee.record.fold import FoldedStep, Intention, Offer
 from referee.session import feed
-from referee.session.log import GameLog, last_turn_sentence, note_event
+from referee.session.log import GameLog
+from referee.session.recording import last_turn_sentence, note_event
 from referee.session.view import TableView
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})

@@ -8,8 +8,7 @@ from engine.api import StateT, TurnT
 from referee.commands import entries
 from referee.commands.values import Correct, Overrule, TakeBack
 from referee.errors import CorrectionError
-from referee.session import feed
-from referee.session import log as events
+from referee.session import feed, recording
 from referee.session.entering import Entering
 from referee.session.standing import Standing
 
@@ -32,11 +31,11 @@ class Corrections(Generic[StateT, TurnT]):
         if folded.last_played is None:
             self._announcer.say(Phrase("There is no turn to take back."))
             raise CorrectionError("there is no turn to take back")
-        self._log.append(events.take_back_event(command.by, self._announcer.time_s))
+        self._log.append(recording.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded.states
-        sentence = self._announcer.say_entry(events.take_back_sentence(self._game, folded))
+        sentence = self._announcer.say_entry(recording.take_back_sentence(self._game, folded))
         signal = feed.waiting_signal(self._game, states[0])
-        self._standing.override(states, signal, undone=events.undone_states(folded))
+        self._standing.override(states, signal, undone=recording.undone_states(folded))
         return sentence
 
     def correct(self, command: Correct) -> str:
@@ -51,7 +50,7 @@ class Corrections(Generic[StateT, TurnT]):
             # Whoever says that the table is set up overrules what looks otherwise.
             places = standing.belief.contradicting(standing.context, done.states[0])
             done = replace(done, places=places, unchanged=())
-        event = events.corrected_event(self._game, done, command, self._announcer.time_s)
+        event = recording.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
         signal = feed.corrected_signal(self._game, done.states[0], done.places, sentence)
@@ -70,7 +69,7 @@ class Corrections(Generic[StateT, TurnT]):
         entries.check_places(self._game, state, places)
         looks = entries.looks_told(self._game, state, command)
         standing.belief = standing.belief.with_places_confirmed(places, looks)
-        event = events.overrule_event(places, looks, command.by, self._announcer.time_s)
+        event = recording.overrule_event(places, looks, command.by, self._announcer.time_s)
         self._log.append(event)
         if looks and standing.view.was_declared:
             standing.view.press()

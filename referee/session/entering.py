@@ -13,8 +13,7 @@ from hardware.pin_map import ButtonRole
 from referee.commands import entries
 from referee.commands.values import AgreedDraw, Announce, Announced, Correct, EnterRoll, EnterTurn, Entry, Press
 from referee.errors import CorrectionError
-from referee.session import feed
-from referee.session import log as events
+from referee.session import feed, recording
 from referee.session.advisers import Advisers
 from referee.session.standing import Standing
 from referee.session.timekeeper import loss_on_time
@@ -78,7 +77,7 @@ class Entering(Generic[StateT, TurnT]):
         time_s = self._announcer.time_s
         with suppress(EngineError):
             done = entries.apply_entry(self._game, self._standing.belief.states, loss_on_time(player), time_s)
-            outcome = done.outcome and replace(done.outcome, reason=events.time_is_up(player))
+            outcome = done.outcome and replace(done.outcome, reason=recording.time_is_up(player))
             self._log.record_entry(done.event, done.states, outcome, time_s)
             self._standing.override(done.states, self._announcer.waiting(done.states[0]), done.places)
 
@@ -134,9 +133,9 @@ class Entering(Generic[StateT, TurnT]):
         done = entries.apply_entry(self._game, before or states, command, time_s)
         if before:
             with self._log.recording_preparation():
-                self._log.append(events.take_back_event(command.by, time_s))
+                self._log.append(recording.take_back_event(command.by, time_s))
         if states and not standing.belief.states:
-            self._log.append(events.set_up_event(self._game, states, None, command.by), states=states)
+            self._log.append(recording.set_up_event(self._game, states, None, command.by), states=states)
         self._log.record_entry(done.event, done.states, done.outcome, time_s)
         sentence = self._announcer.say_entry(done.sentence)
         signal = feed.entered_signal(self._game, done.states[0], done.places, done.sentence)

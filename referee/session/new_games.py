@@ -11,7 +11,7 @@ from engine.values import Player
 from referee.commands import entries
 from referee.commands.values import NewGame, SameAgain
 from referee.errors import CorrectionError
-from referee.session import log as events
+from referee.session import recording
 from referee.session.ports import SettingsForGame
 from referee.session.standing import Standing
 
@@ -45,14 +45,14 @@ class NewGames(Generic[StateT, TurnT]):
         if standing.has_camera:
             settings.check_new_game(game, complete)
         complete = replace(complete, players={**complete.players, **self._programs})
-        standing.log.append(events.new_game_event(complete, clock, seed))
+        standing.log.append(recording.new_game_event(complete, clock, seed))
         standing.begin(complete.options)
         standing.announcer.begin()
         return Phrase(
             "Game {number} of {title} begins. {set_up_request}",
             standing.log.number,
             game.title,
-            events.set_up_request(game),
+            recording.set_up_request(game),
         )
 
     def _begin_other(self, command: NewGame) -> str:
@@ -64,11 +64,11 @@ class NewGames(Generic[StateT, TurnT]):
         game = registry.load(command.game)
         complete, clock = self._settings_for(game, {}).complete(game, command)
         self._settings_for(game, complete.options)
-        number = standing.log.append_to_another(events.new_game_event(complete, clock))
+        number = standing.log.append_to_another(recording.new_game_event(complete, clock))
         self._is_other_begun = True
         standing.announcer.say(Phrase("The table changes to {title}.", game.title))
         return Phrase(
-            "Game {number} of {title} begins. {set_up_request}", number, game.title, events.set_up_request(game)
+            "Game {number} of {title} begins. {set_up_request}", number, game.title, recording.set_up_request(game)
         )
 
     def same_again(self, command: SameAgain) -> str:

@@ -27,8 +27,7 @@ from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, Ruling, Verdict
 from referee.record.fold import Folded
-from referee.session import feed, ports
-from referee.session import log as events
+from referee.session import feed, ports, recording
 from referee.session.advisers import Advisers
 from referee.session.corrections import Corrections
 from referee.session.entering import BUTTON, Entering
@@ -233,7 +232,7 @@ class Service(Generic[StateT, TurnT]):
                 return self._time.pause(command)
             case commands.RestoreSensor():
                 sentence = self._restore(command.place)
-                self._announcer.remark(events.restored_sentence(sentence, command.by))
+                self._announcer.remark(recording.restored_sentence(sentence, command.by))
                 return sentence
             case commands.NewGame():
                 return self.begin(command)
@@ -414,7 +413,7 @@ class Service(Generic[StateT, TurnT]):
         """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
         if ruling.withdrawn:
-            event = events.misread_event(self._standing.game, ruling.withdrawn, self._announcer.time_s)
+            event = recording.misread_event(self._standing.game, ruling.withdrawn, self._announcer.time_s)
             self._log.append(event, states=ruling.withdrawn)
         steps, rolls = iter(ruling.steps), iter(ruling.rolls)
         for verdict in ruling.verdicts:

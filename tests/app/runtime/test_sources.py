@@ -29,9 +29,9 @@ from referee.commands.values import CommandQueue, NewGame, Reply, RestoreSensor,
 from referee.hints.advice import Question
 from referee.hints.opponent import ImmediateHints
 from referee.session.feed import TableSnapshot
-from referee.session.log import new_game_event
 from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
 from referee.session.ports import ServiceSettings
+from referee.session.recording import new_game_event
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

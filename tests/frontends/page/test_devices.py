@@ -47,7 +47,7 @@ from journal.reader import JournalReader
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.errors import DevicesBusyError, PageError
 from referee.record.events import STOPPED, Event, EventKind
-from referee.session.log import end_event
+from referee.session.recording import end_event
 from tests.commands import runner_in
 from tests.frontends.page.page_table import (
     CAMERA_CODE,

@@ -31,7 +31,7 @@ from referee.record.results import (
     results_in,
     results_of,
 )
-from referee.session.log import end_event, time_is_up
+from referee.session.recording import end_event, time_is_up
 from referee.session.service import Service
 from tests.effort import cases
 from tests.referee.by_text import by_text

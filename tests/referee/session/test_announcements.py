@@ -44,9 +44,9 @@ from referee.record.fold import Offer, fold, offer_after
 from referee.record.results import event_lines
 from referee.session.announcer import CONFIRM_S
 from referee.session.feed import TableSnapshot
-from referee.session.log import correction_event, misread_event
 from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.recording import correction_event, misread_event
 from referee.session.service import Service
 from simulator.enrolment import set_up_image
 from simulator.play.actions import Slack

@@ -31,8 +31,8 @@ from referee.errors import CorrectionError, JournalMissingError
 from referee.judge.verdict import VerdictKind
 from referee.record.fold import fold
 from referee.record.results import event_lines
-from referee.session.log import new_game_event
 from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.recording import new_game_event
 from tests.referee.by_text import by_text
 from tests.referee.service_table import START, Table, kinds_of, known_turn, wall_clock
 

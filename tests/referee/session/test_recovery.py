@@ -15,8 +15,8 @@ from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.record.events import Event, EventKind, Evidence
-from referee.session.log import latest_overrides, standing_fault, verdict_event
 from referee.session.ports import ServiceSettings, TurnEnd
+from referee.session.recording import latest_overrides, standing_fault, verdict_event
 from tests.referee.by_text import by_text
 from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import START, Table, kinds_of, wall_clock
