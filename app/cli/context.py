@@ -189,7 +189,7 @@ def say(sentence: str, *, as_error: bool = False) -> None:
 
 def print_state(game: Game[Any, Any], state: Any, tell: Callable[[str], str] = str) -> None:
     """Draw a state of a game in the style common to all commands; ``tell`` puts the players' names into the words."""
-    from frontends.terminal.board_text import draws_ascii, state_text
+    from frontends.board_text import draws_ascii, state_text
 
     console = output()
     width = min(console.width, _BOARDS_WIDTH)
@@ -207,7 +207,7 @@ def print_drawn(console: Console, drawn: Text) -> None:
 
 def print_legend(game: Game[Any, Any]) -> None:
     """Explain the signs on a game's board."""
-    from frontends.terminal.board_text import DrawnBoard, draws_ascii, legend
+    from frontends.board_text import DrawnBoard, draws_ascii, legend
 
     console = output()
     drawn = DrawnBoard.seen(game, {})

@@ -26,7 +26,7 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError, UnreadableError
 from engine.values import OptionValue
-from frontends.terminal.board_text import DrawnBoard, board_text, draws_ascii
+from frontends.board_text import DrawnBoard, board_text, draws_ascii
 from journal.reader import events_of_game
 from referee.commands.entries import dice_counts, start_states
 from referee.judge.dice import SeenDice, pool_dice

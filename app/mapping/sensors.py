@@ -25,7 +25,7 @@ from app.wiring.plan import SensorMap, SwitchReport, by_place, load_sensor_map, 
 from common.grid import PlaceGrid, column_and_row
 from common.phrases import Phrase
 from engine.registry import load
-from frontends.terminal.board_text import draws_ascii
+from frontends.board_text import draws_ascii
 from frontends.terminal.keyboard import PolledLines
 from referee.errors import ConfigError
 

@@ -1,1 +1,1 @@
-"""The referee at a terminal: the board as text, the screen, and the report line by line."""
+"""The referee at a terminal: the screen, the report line by line, and the keyboard."""

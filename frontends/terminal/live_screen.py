@@ -18,8 +18,8 @@ from rich.text import Text
 
 from common.phrases import Phrase, counted, joined
 from engine.api import Game
+from frontends.board_text import DrawnBoard, board_text, draws_ascii, legend
 from frontends.languages import Say
-from frontends.terminal.board_text import DrawnBoard, board_text, draws_ascii, legend
 from frontends.terminal.report import PrintedLines, hanging
 from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line

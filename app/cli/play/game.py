@@ -97,7 +97,7 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
 
 
 def choose_randomly(game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Any:
-    """Choose any of a player's legal turns, all equally likely."""
+    """Choose one of a player's legal turns, of a long list one of the nearest; these are equally likely."""
     turns = turns_of(game, state, player)
     return turns[rng.randrange(len(turns))]
 

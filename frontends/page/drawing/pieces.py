@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 
 from common.phrases import Phrase, joined
 from engine.support.looks import Look
+from frontends.board_text import COLOURS, GREY
 from frontends.page.drawing.scenes import BALL, is_pyramid
-from frontends.terminal.board_text import COLOURS, GREY
 
 RGB = tuple[int, int, int]
 Point = tuple[float, float]

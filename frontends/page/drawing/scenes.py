@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
-from frontends.terminal.board_text import DrawnBoard, letter_of
+from frontends.board_text import DrawnBoard, letter_of
 from hardware.lights.signals import Light, LightRole
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.record.fold import Intention

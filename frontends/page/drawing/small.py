@@ -15,6 +15,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.support.looks import Look
 from engine.values import LookName, Place, Player
+from frontends.board_text import DrawnBoard, colour_letters, sheets_of, square_of
 from frontends.documents import VerdictDocument
 from frontends.languages import Say
 from frontends.page.drawing.pieces import (
@@ -45,7 +46,6 @@ from frontends.page.drawing.table import (
     side_symbols,
     translated,
 )
-from frontends.terminal.board_text import DrawnBoard, colour_letters, sheets_of, square_of
 from hardware.lights.signals import Mood, Signal
 from referee.judge.sentences import MOST_SPELT_OUT
 from referee.judge.verdict import Verdict, VerdictKind

@@ -15,6 +15,7 @@ from engine.api import Game
 from engine.printing import ALLOWED, CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
+from frontends.board_text import DrawnBoard, colour_letters, sheets_of
 from frontends.languages import Say
 from frontends.page.drawing.pieces import (
     DARK_INK,
@@ -39,7 +40,6 @@ from frontends.page.drawing.pieces import (
     written,
 )
 from frontends.page.drawing.scenes import BALL, Move, Scene, is_pyramid, scene_of, set_up_scene, standing_on
-from frontends.terminal.board_text import DrawnBoard, colour_letters, sheets_of
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.naming import Names
 from referee.session.feed import TableSnapshot, players_to_move

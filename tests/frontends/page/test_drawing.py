@@ -12,12 +12,12 @@ import pytest
 
 from engine.registry import games, load
 from engine.values import EMPTY
+from frontends.board_text import colour_letters
 from frontends.languages import sentences
 from frontends.page.drawing.pieces import picture, written
 from frontends.page.drawing.scenes import MISSING, OTHER, TOO_MUCH, moves_of, stack_in
 from frontends.page.drawing.small import draw_choices, draw_look, draw_stack_sides
 from frontends.page.drawing.table import EDGES, draw_table
-from frontends.terminal.board_text import colour_letters
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.record.fold import Intention

@@ -16,10 +16,10 @@ from common.grid import PlaceGrid
 from engine.registry import games, load
 from engine.showing import turns_to_draw_from
 from engine.values import EMPTY, Outcome, OutcomeKind
+from frontends.board_text import DrawnBoard, board_text, legend, state_text
 from frontends.page.access import Role
 from frontends.page.overlay import Overlay
 from frontends.page.server import OpenPage
-from frontends.terminal.board_text import DrawnBoard, board_text, legend, state_text
 from frontends.terminal.live_screen import LiveScreen, PrintedGame, Screen, ScreenContent, ScreenLine, fits_live
 from frontends.terminal.report import PrintedLines, Report
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound

@@ -16,7 +16,7 @@ from app.runtime.builder import open_session
 from common.grid import PlaceGrid
 from engine.records import make, read, replay, write
 from engine.registry import load
-from frontends.terminal.board_text import DrawnBoard, board_text
+from frontends.board_text import DrawnBoard, board_text
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal
