@@ -643,6 +643,17 @@ def read_sides(game: Game[Any, Any], texts: Sequence[str], example: str = "gold=
     return sides
 
 
+def read_names(game: Game[Any, Any], texts: Sequence[str]) -> dict[Player, str]:
+    """Parse the names of players by side, such as ``gold=Ann``; raises click's BadParameter."""
+    from referee.naming import is_program
+
+    names = read_sides(game, texts)
+    for side, name in names.items():
+        if is_program(name):
+            raise click.BadParameter(f"{name} is what the program is called; give {side} another name")
+    return names
+
+
 def parse_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
     """Parse ``name=value`` texts as a game's options and return only those given; raises OptionError."""
     from app.settings.conversions import with_sheet_file

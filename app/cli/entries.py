@@ -190,7 +190,7 @@ def new_command(
         registry.load(game_name)
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
-    given, names = cli.read_pairs(options), cli.read_sides(game, players)
+    given, names = cli.read_pairs(options), cli.read_names(game, players)
     chosen = table_options(game, {**settings.game.options, **given})
     chosen = with_named_players(game, names, chosen, is_fixed=PLAYERS in given)
     with context.open_journal(journal, create=True) as opened:

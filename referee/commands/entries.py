@@ -151,6 +151,8 @@ def _announcement(game: Game[Any, Any], state: Any, entry: commands.Announced) -
             return Announcement(kind, player)
     if len(named) == 1:
         return named[0]
+    if not possible and game.rules.outcome(state) is not None:
+        raise IllegalTurnError(_who_may(game, state))
     if not possible:
         # Let the rules raise the error that says why this can't be announced now.
         game.rules.announce(state, Announcement(kind, None if kind == players.DRAW else entry.player or state.to_move))

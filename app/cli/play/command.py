@@ -95,6 +95,10 @@ def play_command(
         raise click.UsageError("a position carries its own options and set-up; give one of them.")
     if no_record and (journal or resume):
         raise click.UsageError("--no-record keeps nothing, so it goes with neither --journal nor --resume.")
+    if resume and (options or set_up or position or names):
+        raise click.UsageError(
+            "--resume goes on with a game as it began; leave the rules, the set-up and the names out."
+        )
     settings = context.configuration().settings
     path = None if no_record else journal or settings.journal.path.with_name("play.sqlite")
     has_own_start = bool(options or set_up or position or names)
@@ -108,17 +112,17 @@ def play_command(
     if game_name is not None:
         game = registry.load(game_name)
         programs = _read_players(game, players, best)
-        named = {side: f"program ({word})" for side, word in programs.items()} | cli.read_sides(game, names)
+        named = {side: f"program ({word})" for side, word in programs.items()} | cli.read_names(game, names)
         drawn = random.SystemRandom().randrange(1_000_000) if seed is None else seed
         new = new_game(game, cli.parse_options(game, options), named, programs, drawn, position, set_up)
     if isinstance(sys.stdin, io.TextIOWrapper):
         # An invalid byte is a typing error like any other, and must not end the game.
         sys.stdin.reconfigure(errors="replace")
-    if path is not None:
+    if path is not None and not resume:
         path.parent.mkdir(parents=True, exist_ok=True)
     with (
         (
-            Journal.open(path, wall_clock=cli.utc_now, create=True)
+            Journal.open(path, wall_clock=cli.utc_now, create=not resume)
             if path
             else Journal.in_memory(wall_clock=cli.utc_now)
         ) as opened,

@@ -58,6 +58,8 @@ from referee.record.fold import hinted_turn
 from referee.session.ports import Recorder
 from referee.session.service import Service, without_camera
 
+_NUMBER = re.compile(r"[0-9]{1,6}")
+"""The number of a turn that was listed."""
 _PROGRAM = re.compile(r"program \((gentle|fair|strong|random)\)")
 """The name of a program in the journal."""
 _DICE = "program (dice)"
@@ -262,7 +264,7 @@ class TerminalGame:
     def _command(self, line: str) -> Command:
         at, listed = self._listed
         by = user_name()
-        if at == self._at and line.isascii() and line.isdecimal() and 1 <= int(line) <= len(listed):
+        if at == self._at and _NUMBER.fullmatch(line) and 1 <= int(line) <= len(listed):
             turn = listed[int(line) - 1]
             return EnterTurn(self._game.notation.format_turn(turn), by, turn.player)
         if self._game.awaits_roll(self._state):

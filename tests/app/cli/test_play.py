@@ -273,7 +273,7 @@ def test_help_names_only_what_can_be_typed_in_the_game(play, game, rolls, at_onc
         (["deblockle", "--position", "x", "--option", "blocks_gold=1"], 2, "give one of them"),
         (["deblockle", "--journal", "a.sqlite", "--no-record"], 2, "--no-record keeps nothing"),
         (["deblockle", "--journal", "/dev/null/a.sqlite"], 8, "/dev/null: File exists"),
-        (["deblockle", "--resume"], 4, "no such game is open"),
+        (["deblockle", "--resume"], 6, "there is no journal"),
         (["deblockle", "--position", "rubbish"], 4, "rubbish"),
         (["deblockle", "--option", "blocks_gold=9"], 4, "blocks_gold is '9'"),
         (["chess"], 4, "no game is called 'chess'"),
@@ -628,3 +628,32 @@ def test_the_nearest_turns_of_a_long_list_are_listed_and_searched(play):
     said = play("blockade", "--option", "starts=warm", typed="roll 6,6\nturns\nturns zz\nquit\n").output
     assert "20 of the 2000 nearest legal turns. Type a number to play one." in said
     assert "None of the 2000 nearest legal turns has 'zz' in it." in said
+
+
+def test_a_number_of_thousands_of_digits_is_no_listed_turn(play):
+    said = play("diaballik", typed=f"turns\n{'1' * 5000}\na1-a2\nquit\n").output
+    assert "this is a bug" not in said
+    assert "White" in said
+
+
+@pytest.mark.parametrize("more", [("--name", "black=Bob"), ("--option", "first_player=white"), ("--set-up", "usual")])
+def test_a_game_goes_on_as_it_began(play, more):
+    play("diaballik", typed="a1-a2\nquit\n")
+    refused = play("diaballik", "--resume", *more, code=2)
+    assert "--resume goes on with a game as it began" in refused.stderr
+
+
+def test_resuming_makes_no_journal(play, tmp_path):
+    play("diaballik", "--resume", "--journal", "elsewhere/x.sqlite", code=6)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_nobody_is_called_like_the_program(play):
+    refused = play("diaballik", "--name", "black=program (random)", code=2)
+    assert "program (random) is what the program is called; give black another name" in refused.stderr
+
+
+def test_after_the_end_nobody_can_resign(play):
+    said = play("diaballik", typed="resign\ny\nresign\n\n").output
+    assert "The game is over" in said
+    assert "All:resign" not in said
