@@ -23,7 +23,7 @@ LARGEST_LIGHTS = 1080
 
 
 class Kind(enum.IntEnum):
-    """The first byte of a packet; none of them was a kind of version 1."""
+    """The first byte of a packet."""
 
     HOST_STATE = 0x48
     BOARD_STATE = 0x53
@@ -81,8 +81,7 @@ class HostState:
     """What the host says: to the board of that ``boot_id``, which is 0 while it doesn't know any.
 
     ``number`` counts states. ``taken`` are the presses of each button that the host has, none before the board's first
-    state. ``leaves``: the board should
-    turn its lights off and restart into the bare interpreter.
+    state. ``leaves``: the board should turn its lights off and restart into the bare interpreter.
     """
 
     boot_id: int
