@@ -20,6 +20,8 @@ MOST_TONES = 32
 """Most tones that a board takes at once."""
 LARGEST_LIGHTS = 1080
 """Most bytes of colours in a packet: 360 lights, or 216 lit ones of more."""
+MOST_SWITCHES = 1024
+"""Most switches of a board: three times what our firmware takes. Set by hand, since each change of each is an event."""
 
 
 class Kind(enum.IntEnum):
@@ -351,6 +353,8 @@ def _welcome_parts(welcome: Welcome) -> Iterator[bytes]:
 def _read_welcome(fields: _Fields) -> Welcome:
     *numbers, firmware = _WELCOME.unpack(fields.raw(_WELCOME.size))
     boot_id, lights, switches, buttons, buzzer, pin_map_checksum, reset_cause = numbers
+    if switches > MOST_SWITCHES:
+        raise MessageError(f"a welcome of {switches} switches; {MOST_SWITCHES} are the most")
     major, minor, patch = firmware
     return Welcome(
         firmware=(major, minor, patch),

@@ -299,8 +299,8 @@ def test_a_board_cannot_invent_buttons_or_presses(board: Any, connect: Connect, 
     board.tell(buttons=(pressed,) * 2, closed=(True,) * 500, doubtful=(False,) * 500)
     board.tell(buttons=(ButtonState(1000, 0, 5), ButtonState(65535, 0, 5)), closed=(False,) * 4, doubtful=(False,) * 4)
     events = until(connection, has(PressesDropped))
-    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [0] * 16
-    assert [event.presses for event in events if isinstance(event, PressesDropped)] == [984]
+    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [0] * 16 + [1] * 16
+    assert [event.presses for event in events if isinstance(event, PressesDropped)] == [984 + 65519]
     assert connection.statistics.link.invalid == 4
 
 
@@ -330,6 +330,17 @@ def test_of_two_boards_that_nothing_tells_apart_the_port_is_asked_for(
     )
     (linked,) = [event for event in until(connect(port=second.name), has(Linked)) if isinstance(event, Linked)]
     assert linked.port.device == second.name
+
+
+def test_a_board_that_is_only_tried_is_not_told_that_its_press_was_taken(
+    board: Any, make_board: Any, ports: Any, record: Any, connect: Connect, fail: Any
+) -> None:
+    second = make_board(board="the other")
+    ports.records = [record(board.name), record(second.name)]
+    for tried in (board, second):
+        tried.press(0)
+    assert "2 boards answer" in fail(connect())
+    assert [tried.heard for tried in (board, second)] == [[], []]
 
 
 def test_two_foreign_boards_are_opened_again_as_rarely_as_one(
