@@ -376,16 +376,21 @@ class _Presses:
         self._time_ms = state.time_ms
         pressed: list[Pressed] = []
         lost = 0
-        for number, (button, taken) in enumerate(zip(state.buttons, self.taken, strict=True)):
+        taken = list(self.taken)
+        for number, button in enumerate(state.buttons):
+            if (button.presses - taken[number]) % _NUMBERS >= _NUMBERS // 2:
+                # an older state: something on the way said it again
+                continue
             # another host may have taken them meanwhile, or the board may not know yet that this one has
-            new = min((button.presses - other) % _NUMBERS for other in (taken, button.taken))
+            new = min((button.presses - other) % _NUMBERS for other in (taken[number], button.taken))
+            taken[number] = button.presses
             in_time = 0
             if button.before_ms + age_ms <= LATE_PRESS_MS:
                 in_time = min(new, MOST_NEW_PRESSES if is_known_since else 1)
             pressed += [Pressed(number, (state.time_ms - button.before_ms) % _TIMES_MS)] * in_time
             # nobody played while an earlier press waited for its first host
             lost += new - in_time if in_time or not is_first_board else 0
-        self.taken = tuple(button.presses for button in state.buttons)
+        self.taken = tuple(taken)
         pressed.sort(key=lambda press: (state.time_ms - press.time_ms) % _TIMES_MS, reverse=True)
         return [*pressed, *([PressesLost(lost)] if lost else [])]
 

@@ -299,8 +299,8 @@ def test_a_board_cannot_invent_buttons_or_presses(board: Any, connect: Connect, 
     board.tell(buttons=(pressed,) * 2, closed=(True,) * 500, doubtful=(False,) * 500)
     board.tell(buttons=(ButtonState(1000, 0, 5), ButtonState(65535, 0, 5)), closed=(False,) * 4, doubtful=(False,) * 4)
     events = until(connection, has(PressesDropped))
-    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [0] * 16 + [1] * 16
-    assert [event.presses for event in events if isinstance(event, PressesDropped)] == [984 + 65519]
+    assert [event.button for event in events if isinstance(event, ButtonPressed)] == [0] * 16
+    assert [event.presses for event in events if isinstance(event, PressesDropped)] == [984]
     assert connection.statistics.link.invalid == 4
 
 

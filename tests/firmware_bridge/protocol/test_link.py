@@ -222,6 +222,13 @@ def test_presses_of_several_buttons_come_in_the_order_of_their_times(bench: Benc
     assert news == [Pressed(1, 2**32 - 20), Pressed(0, 5)]
 
 
+def test_a_press_counts_once_though_states_are_repeated(bench: Bench) -> None:
+    before = bench.state
+    assert bench.press(0) == [Pressed(0, 980)]
+    assert bench.board(before) == [before]
+    assert bench.board(bench.state) == [bench.state]
+
+
 def test_counters_wrap() -> None:
     bench = Bench(is_welcome=False)
     bench.said()
