@@ -34,7 +34,7 @@ import click
 from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
-from firmware_bridge.firmware.core.debounce import PRESSED, RELEASED, ButtonDebouncer, SwitchDebouncer
+from firmware_bridge.firmware.core.debounce import ButtonDebouncer, SwitchDebouncer
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 
 MOST_CHATTER_MS = 6.2
@@ -122,8 +122,9 @@ def play_button(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms
     debouncer = ButtonDebouncer()
 
     def update(closed: bool, now: int) -> int:
-        event = debouncer.update(closed, now, settle_ms)
-        return {PRESSED: 1, RELEASED: -1}.get(event, 0)
+        was_down = debouncer.is_down
+        debouncer.update(closed, now, settle_ms)
+        return debouncer.is_down - was_down
 
     return _play(done, rng, update, pause_ms)
 

@@ -23,7 +23,7 @@ from firmware_bridge.connection.events import SensorsReported
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import BoardSettings
+from firmware_bridge.protocol.messages import MOST_SWITCHES, BoardSettings
 from firmware_bridge.wled import WledSettingError, check_host
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, read_light_map
@@ -31,9 +31,6 @@ from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS, ButtonRole
 from hardware.switches import GpioSwitches, SwitchPins, SwitchSnapshot
 from referee.errors import ConfigError
 from vision.reading import PlaceChange
-
-MOST_SWITCHES = 1024
-"""Upper limit of the number of switches, to detect typing errors."""
 
 _KEYS = ("switches", "pin_map_crc", "places")
 

@@ -70,7 +70,7 @@ class BoardConversation:
         self._clock = ClockSync()
         self._exchange: Exchange | None = None
         self._boot_id: int | None = None
-        self._known: list[bool | None] = []
+        self._known: list[bool | None] | None = None
         self._doubtful: tuple[bool, ...] = ()
         self._limit = (0, False)
         self._is_leaving = False
@@ -210,7 +210,7 @@ class BoardConversation:
         self.welcome = welcome
         self._stage = _Stage.LINKED
         self._heard = b""
-        self._known, self._doubtful = [], ()
+        self._known, self._doubtful = None, ()
         self._events.append(Linked(now_s, self._port, welcome, restarted))
 
     def _take_state(self, state: BoardState, now_s: float) -> None:
@@ -227,16 +227,15 @@ class BoardConversation:
 
     def _take_switches(self, state: BoardState, now_s: float) -> None:
         """Report the switches at first, and when one of them moved or became doubtful or certain."""
-        is_first = not self._known
-        if is_first:
-            self._known = [None] * len(state.closed)
+        is_first = self._known is None
+        known = self._known = [None] * len(state.closed) if self._known is None else self._known
         time_s = self._clock.host_s(state.time_ms, now_s)
         changes = []
         for switch, (closed, doubtful) in enumerate(zip(state.closed, state.doubtful, strict=True)):
-            if not doubtful and closed != self._known[switch]:
-                if self._known[switch] is not None:
+            if not doubtful and closed != known[switch]:
+                if known[switch] is not None:
                     changes.append(SwitchChanged(switch, closed, time_s))
-                self._known[switch] = closed
+                known[switch] = closed
         if is_first or changes or state.doubtful != self._doubtful:
             self._doubtful = state.doubtful
             self._events.append(SensorsReported(time_s, state.closed, state.doubtful, tuple(changes)))

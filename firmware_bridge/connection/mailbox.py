@@ -1,6 +1,7 @@
 """The state shared by the connection's thread and its users, under one lock: requests in, events out.
 
-The queue of events is bounded: the oldest make room, and presses among them are counted.
+The queue of events is bounded: the oldest make room, those that a link begins or ends with last, and presses among
+them are counted.
 """
 
 import threading
@@ -14,6 +15,8 @@ from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonPressed,
     ConnectionState,
+    Linked,
+    Lost,
     PressesDropped,
 )
 from firmware_bridge.errors import (
@@ -273,10 +276,20 @@ class Mailbox:
         with self._changed:
             for event in events:
                 if len(self._events) == MOST_EVENTS:
-                    self._dropped_presses += isinstance(self._events.popleft(), ButtonPressed)
+                    self._make_room()
                 self._events.append(event)
             self._status = status
             self._changed.notify_all()
+
+    def _make_room(self) -> None:
+        oldest = (at for at, event in enumerate(self._events) if not isinstance(event, Linked | Lost))
+        at = next(oldest, 0)
+        match self._events[at]:
+            case ButtonPressed():
+                self._dropped_presses += 1
+            case PressesDropped(presses=presses):
+                self._dropped_presses += presses
+        del self._events[at]
 
     def end(self) -> None:
         """Note that the thread has ended."""

@@ -202,7 +202,8 @@ class ConnectionThread:
         while True:
             self._take_requests()
             now_s = self._clock()
-            if not unsent:
+            # a board that only has to answer a greeting must not hear that its presses were taken
+            if not unsent and not is_over(conversation):
                 unsent = conversation.outgoing(now_s)
                 moved_on_s = now_s
             if unsent and (count := port.write(unsent)):

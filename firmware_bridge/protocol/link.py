@@ -36,12 +36,13 @@ AGAIN_S = 0.1
 QUIET_AFTER_S = 0.6
 """Seconds without the board's state after which it is only greeted: it may be starting."""
 LATE_PRESS_MS = 5000
-"""A press that is older when it arrives is not carried out. Set by hand: longer than any silence that a link survives,
-short enough that nobody has given up on the button."""
+"""A press that may be older when it arrives is not carried out. Set by hand: longer than any silence that a link
+survives, short enough that nobody has given up on the button."""
 MOST_NEW_PRESSES = 16
 """Most presses of a button between two states; more can't come from a finger."""
 
 _NUMBERS = 1 << 16  # numbers and counters have 16 bits (protocol)
+_TIMES_MS = 1 << 32  # the board's clock wraps here (protocol)
 _INTERRUPT = 0x03  # Ctrl-C, which would stop a board that is just starting
 _OLDER_KINDS = frozenset(range(0x01, 0x0A)) | frozenset(range(0x20, 0x23))  # of a board with version 1
 _SMOOTHING = 0.125  # of the round trip, as in RFC 6298
@@ -66,7 +67,7 @@ class Pressed:
 
 @dataclass(frozen=True)
 class PressesLost:
-    """So many presses came too late, or faster than a finger, and are not carried out."""
+    """So many presses came too late, or may have, or came faster than a finger, and are not carried out."""
 
     count: int
 
@@ -135,6 +136,7 @@ class HostLink:
         self._welcomed_s = 0.0
         self._told: _Told | None = None
         self._number = 0
+        self._timed_number = 0
         self._said_s: float | None = None
         self._is_answered = True
 
@@ -153,7 +155,7 @@ class HostLink:
         self._is_strange = False
         self._told = None
         self.has_told_to_leave = False
-        self._drop_sound()
+        self.last_exchange = None
 
     @property
     def statistics(self) -> LinkStatistics:
@@ -219,6 +221,8 @@ class HostLink:
         else:
             frame = self._greeting()
             self._told = None
+            # the board plays any sound after a greeting, so this one would come late, or twice
+            self._drop_sound()
         self._sent += 1
         self._line.write(len(frame), now_s)
         self._said_s = self._line.free_s
@@ -285,17 +289,19 @@ class HostLink:
         return []
 
     def _take_welcome(self, welcome: Welcome, now_s: float) -> list[News]:
-        is_news = welcome != self.welcome
-        if is_news and self.welcome is not None and now_s < self._welcomed_s + AGAIN_S:
+        is_other = self.welcome is None or welcome.boot_id != self.welcome.boot_id
+        if is_other and self.welcome is not None and now_s < self._welcomed_s + AGAIN_S:
+            # no board starts so fast
             return []
         self.heard_s = now_s
         self._is_answered = True
         self._is_strange = False
-        if not is_news:
+        if welcome == self.welcome:
             return []
-        if self.welcome is None or welcome.boot_id != self.welcome.boot_id:
+        if is_other:
             self._board = None
             self._told = None
+            self.last_exchange = None
             self._drop_sound()
         self.welcome = welcome
         self._welcomed_s = now_s
@@ -317,11 +323,20 @@ class HostLink:
         if self._wanted is not None and self._shows(self._wanted):
             self._shown += not was_shown
             self._drop_sound()
-        if state.heard == self._number and not self._is_answered and self._said_s is not None:
+        if state.heard == self._number != self._timed_number and self._said_s is not None:
             self._answered(Exchange(min(self._said_s, now_s), now_s, state.time_ms))
-        return [state, *self._presses.take(state)]
+        return [state, *self._presses.take(state, self._longest_ms_since(state, now_s))]
+
+    def _longest_ms_since(self, state: BoardState, now_s: float) -> int:
+        """Return how long ago the board can have made a state: it made the answer when it was asked, or later."""
+        exchange = self.last_exchange
+        if exchange is None:
+            return 0
+        later_ms = (state.time_ms - exchange.device_ms + _TIMES_MS // 2) % _TIMES_MS - _TIMES_MS // 2
+        return max(0, round((now_s - exchange.sent_s) * 1000) - later_ms)
 
     def _answered(self, exchange: Exchange) -> None:
+        self._timed_number = self._number
         self._is_answered = True
         self.last_exchange = exchange
         took_s = exchange.received_s - exchange.sent_s
@@ -344,28 +359,39 @@ class _Presses:
     def __init__(self) -> None:
         self.taken: tuple[int, ...] = ()
         self._boot_id: int | None = None
+        self._time_ms = 0
 
-    def take(self, state: BoardState) -> list[News]:
-        """Return the presses that the host didn't have, oldest first."""
-        is_first = state.boot_id != self._boot_id or len(state.buttons) != len(self.taken)
-        if is_first:
+    def take(self, state: BoardState, age_ms: int) -> list[News]:
+        """Return the presses that no host has, oldest first, of a state that may be ``age_ms`` old.
+
+        They came after the state before, or after the board's start. If that is too long ago, only the newest of a
+        button is known to be in time.
+        """
+        is_first_board = self._boot_id is None
+        if state.boot_id != self._boot_id or len(state.buttons) != len(self.taken):
             self._boot_id = state.boot_id
+            self._time_ms = 0
             self.taken = tuple(button.taken for button in state.buttons)
+        is_known_since = (state.time_ms - self._time_ms) % _TIMES_MS + age_ms <= LATE_PRESS_MS
+        self._time_ms = state.time_ms
         pressed: list[Pressed] = []
         lost = 0
         taken = list(self.taken)
         for number, button in enumerate(state.buttons):
-            new = (button.presses - taken[number]) % _NUMBERS
-            if new >= _NUMBERS // 2:
-                # an older state, which a newer one has overtaken
+            if (button.presses - taken[number]) % _NUMBERS >= _NUMBERS // 2:
+                # an older state: something on the way said it again
                 continue
+            # another host may have taken them meanwhile, or the board may not know yet that this one has
+            new = min((button.presses - other) % _NUMBERS for other in (taken[number], button.taken))
             taken[number] = button.presses
-            in_time = 0 if button.before_ms > LATE_PRESS_MS else min(new, MOST_NEW_PRESSES)
-            pressed += [Pressed(number, (state.time_ms - button.before_ms) % (1 << 32))] * in_time
+            in_time = 0
+            if button.before_ms + age_ms <= LATE_PRESS_MS:
+                in_time = min(new, MOST_NEW_PRESSES if is_known_since else 1)
+            pressed += [Pressed(number, (state.time_ms - button.before_ms) % _TIMES_MS)] * in_time
             # nobody played while an earlier press waited for its first host
-            lost += new - in_time if in_time or not is_first else 0
+            lost += new - in_time if in_time or not is_first_board else 0
         self.taken = tuple(taken)
-        pressed.sort(key=lambda press: (state.time_ms - press.time_ms) % (1 << 32), reverse=True)
+        pressed.sort(key=lambda press: (state.time_ms - press.time_ms) % _TIMES_MS, reverse=True)
         return [*pressed, *([PressesLost(lost)] if lost else [])]
 
     def are_taken(self, state: BoardState) -> bool:

@@ -20,10 +20,13 @@ MOST_TONES = 32
 """Most tones that a board takes at once."""
 LARGEST_LIGHTS = 1080
 """Most bytes of colours in a packet: 360 lights, or 216 lit ones of more."""
+MOST_SWITCHES = 1024
+"""Most switches of a board, more than three times our firmware's. Set by hand: if all of 1024 flap and nobody takes the
+events, these hold 37 MB."""
 
 
 class Kind(enum.IntEnum):
-    """The first byte of a packet; none of them was a kind of version 1."""
+    """The first byte of a packet."""
 
     HOST_STATE = 0x48
     BOARD_STATE = 0x53
@@ -81,8 +84,7 @@ class HostState:
     """What the host says: to the board of that ``boot_id``, which is 0 while it doesn't know any.
 
     ``number`` counts states. ``taken`` are the presses of each button that the host has, none before the board's first
-    state. ``leaves``: the board should
-    turn its lights off and restart into the bare interpreter.
+    state. ``leaves``: the board should turn its lights off and restart into the bare interpreter.
     """
 
     boot_id: int
@@ -352,6 +354,8 @@ def _welcome_parts(welcome: Welcome) -> Iterator[bytes]:
 def _read_welcome(fields: _Fields) -> Welcome:
     *numbers, firmware = _WELCOME.unpack(fields.raw(_WELCOME.size))
     boot_id, lights, switches, buttons, buzzer, pin_map_checksum, reset_cause = numbers
+    if switches > MOST_SWITCHES:
+        raise MessageError(f"a welcome of {switches} switches; {MOST_SWITCHES} are the most")
     major, minor, patch = firmware
     return Welcome(
         firmware=(major, minor, patch),

@@ -102,9 +102,10 @@ class Exchange:
         while self._now_s < seconds:
             self._tick(seconds)
         self._next_press_s = self._next_lights_s = self._next_disturbance_s = math.inf
-        self._end_disturbance()
-        while self._now_s < seconds + _CALM_S:
-            self._tick(seconds + _CALM_S)
+        # what disturbs at the end lasts as long as it was to
+        calm_s = _CALM_S + (seconds if self._ends_s == math.inf else self._ends_s)
+        while self._now_s < calm_s:
+            self._tick(calm_s)
         for button, pressed_s in self._open:
             self.result.report(f"button {button}, pressed at {pressed_s:.3f} s, was never reported")
         if self._right_from_s is not None:

@@ -8,9 +8,6 @@ from array import array
 
 from .ticks import elapsed_ms
 
-PRESSED = 1  # what happened to a button
-RELEASED = 2
-
 MIN_SCANS = 3
 """Minimum number of equal scans in a row, however long they take."""
 
@@ -26,60 +23,45 @@ class ButtonDebouncer:
 
     A scan's level counts for the time since the scan before, but for at most 4 ms if the level changed, so that a
     single wrong reading after a pause decides nothing. A contact that is closed at the start does not count as a press
-    until it has been released. ``touched`` and ``opened`` are the ticks at which it first closed and opened.
+    until it has been released. ``is_down``: it is pressed; ``touched`` are the ticks at which it first closed.
     """
 
     def __init__(self) -> None:
         self.touched = 0
-        self.opened = 0
         self._scanned = -1
         self._was_closed = False
         self._charge_ms = 0
         self._settle_ms = 0
-        self._is_down = False
-        self._ignores_release = False
+        self.is_down = False
 
-    def update(self, closed: bool, now: int, settle_ms: int) -> int:
-        """Process a scan, and return the event it confirms: ``PRESSED``, ``RELEASED`` or 0."""
+    def update(self, closed: bool, now: int, settle_ms: int) -> bool:
+        """Process a scan; returns whether it confirms a press."""
         if settle_ms != self._settle_ms:
             # a contact that rests closed needs no time to settle again
-            if self._is_down and self._charge_ms >= self._settle_ms:
+            if self.is_down and self._charge_ms >= self._settle_ms:
                 self._charge_ms = settle_ms
             self._settle_ms = settle_ms
         if self._scanned < 0:
             self._scanned = self.touched = now
-            self._is_down = self._ignores_release = self._was_closed = closed
+            self.is_down = self._was_closed = closed
             self._charge_ms = settle_ms if closed else 0
-            return 0
+            return False
         lasted_ms = elapsed_ms(now, self._scanned)
         if closed != self._was_closed:
             lasted_ms = min(_LONGEST_CHANGE_MS, lasted_ms)
             self._was_closed = closed
         self._scanned = now
-        if closed:
-            return self._while_closed(lasted_ms, now, settle_ms)
-        return self._while_open(lasted_ms, now, settle_ms)
-
-    def _while_closed(self, lasted_ms: int, now: int, settle_ms: int) -> int:
-        if self._charge_ms == 0 and not self._is_down:
+        if not closed:
+            self._charge_ms = max(0, min(settle_ms, self._charge_ms) - lasted_ms)
+            self.is_down = self.is_down and self._charge_ms > 0
+            return False
+        if self._charge_ms == 0 and not self.is_down:
             self.touched = now
         self._charge_ms = min(settle_ms, self._charge_ms + lasted_ms)
-        if self._is_down or self._charge_ms < settle_ms:
-            return 0
-        self._is_down = True
-        return PRESSED
-
-    def _while_open(self, lasted_ms: int, now: int, settle_ms: int) -> int:
-        if self._is_down and self._charge_ms >= settle_ms:
-            self.opened = now
-        self._charge_ms = max(0, min(settle_ms, self._charge_ms) - lasted_ms)
-        if not self._is_down or self._charge_ms > 0:
-            return 0
-        self._is_down = False
-        if self._ignores_release:
-            self._ignores_release = False
-            return 0
-        return RELEASED
+        if self.is_down or self._charge_ms < settle_ms:
+            return False
+        self.is_down = True
+        return True
 
 
 class SwitchDebouncer:

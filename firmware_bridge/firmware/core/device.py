@@ -3,7 +3,7 @@
 import struct
 
 from .board import Board
-from .debounce import PRESSED, ButtonDebouncer
+from .debounce import ButtonDebouncer
 from .lights import LightFrame
 from .packets import (
     BOARD_STATE,
@@ -115,7 +115,7 @@ class Device(PacketHandler):
         self._buttons = [ButtonDebouncer() for _ in pins.buttons]
         self.presses = [0] * len(pins.buttons)
         self.taken = [0] * len(pins.buttons)
-        self._touched = [now] * len(pins.buttons)
+        self._touched_ms = [self._clock.time_ms()] * len(pins.buttons)
         self._tones = TonePlayer()
         self._sounding_hz = 0
         self._trouble = "; ".join(pins.faults)
@@ -138,7 +138,7 @@ class Device(PacketHandler):
         self._has_shown_lights = False
         self._leaving_since: int | None = None
         # a host that speaks with this board learns at once that it has started again
-        self.outbox.put(self._state(now))
+        self.outbox.put(self._state())
 
     def step(self) -> None:
         """Do one pass of the loop: read, scan, show, write."""
@@ -250,9 +250,9 @@ class Device(PacketHandler):
             closed = self._board.buttons()
             for number in range(len(self._buttons)):
                 button = self._buttons[number]
-                if button.update(bool(closed >> number & 1), now, self._debounce_ms) == PRESSED:
+                if button.update(bool(closed >> number & 1), now, self._debounce_ms):
                     self.presses[number] = (self.presses[number] + 1) & 0xFFFF
-                    self._touched[number] = button.touched
+                    self._touched_ms[number] = self._clock.time_ms() - elapsed_ms(now, button.touched)
                     self._is_state_due = True
 
     def _make_sound(self, now: int) -> None:
@@ -288,7 +288,7 @@ class Device(PacketHandler):
         if self.is_heard and (self._is_state_due or elapsed_ms(now, self._told_at) >= every_ms):
             self._is_state_due = False
             self._told_at = now
-            self.outbox.put(self._state(now))
+            self.outbox.put(self._state())
 
     def _welcome(self) -> bytearray:
         pins = self._pins
@@ -309,10 +309,11 @@ class Device(PacketHandler):
         packet = fields + bytes(FIRMWARE_VERSION) + bytes((len(name),)) + name + bytes((len(trouble),)) + trouble
         return bytearray(packet + bytes(CHECKSUM_BYTES))
 
-    def _state(self, now: int) -> bytearray:
+    def _state(self) -> bytearray:
         buttons, switches = len(self._buttons), self.switches.count
         packet = bytearray(_BOARD_BYTES + 6 * buttons + 2 + 2 * ((switches + 7) // 8) + CHECKSUM_BYTES)
         limited_ma, is_dark = self._told_limit
+        time_ms = self._clock.time_ms()
         flags = IS_LEAVING if self._leaving_since is not None else 0
         struct.pack_into(
             _BOARD_FORM,
@@ -321,7 +322,7 @@ class Device(PacketHandler):
             BOARD_STATE,
             PROTOCOL,
             self._board.boot_id,
-            self._clock.time_ms(),
+            time_ms & 0xFFFFFFFF,
             self._heard,
             self._shown,
             limited_ma,
@@ -330,7 +331,7 @@ class Device(PacketHandler):
         )
         at = _BOARD_BYTES
         for number in range(buttons):
-            before_ms = min(_LONGEST_MS, elapsed_ms(now, self._touched[number]))
+            before_ms = min(_LONGEST_MS, time_ms - self._touched_ms[number])
             struct.pack_into("<HHH", packet, at, self.presses[number], self.taken[number], before_ms)
             at += 6
         struct.pack_into("<H", packet, at, switches)

@@ -1,4 +1,4 @@
-"""Milliseconds that wrap: MicroPython's ticks count modulo 2**30, the protocol's time modulo 2**32."""
+"""Milliseconds that wrap: MicroPython's ticks count modulo 2**30."""
 
 TICKS_MASK = (1 << 30) - 1  # MicroPython's ticks wrap after 30 bits
 
@@ -9,7 +9,7 @@ def elapsed_ms(now: int, then: int) -> int:
 
 
 class DeviceClock:
-    """Converts ticks to the protocol's time: milliseconds since the start, modulo 2**32."""
+    """Converts ticks to milliseconds since the start, which never wrap."""
 
     def __init__(self, ticks: int) -> None:
         self._ticks = ticks & TICKS_MASK
@@ -18,13 +18,9 @@ class DeviceClock:
     def advance(self, ticks: int) -> None:
         """Advance to the present ticks; to be called at least once in 12 days."""
         if ticks < self._ticks:
-            self._wraps = (self._wraps + 1) & 3
+            self._wraps += 1
         self._ticks = ticks
 
     def time_ms(self) -> int:
         """Return the time of the last ``advance``."""
         return (self._wraps << 30) | self._ticks
-
-    def time_of(self, ticks: int) -> int:
-        """Convert ticks of fewer than 2**30 ms before the last ``advance``."""
-        return (self.time_ms() - elapsed_ms(self._ticks, ticks)) & 0xFFFFFFFF

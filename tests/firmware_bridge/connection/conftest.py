@@ -173,7 +173,7 @@ class PlainBoard:
             self.say_welcome()
         else:
             self.heard.append(said)
-            if said.taken:
+            if len(said.taken) == len(self.state.buttons):
                 buttons = zip(self.state.buttons, said.taken, strict=True)
                 self.state = replace(self.state, buttons=tuple(replace(one, taken=taken) for one, taken in buttons))
             if said.wanted is not None:

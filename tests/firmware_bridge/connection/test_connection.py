@@ -129,9 +129,6 @@ def test_trouble_that_comes_later_is_told(board: Any, connect: Connect, until: U
     connection = connect()
     until(connection, has(Linked))
     board.trouble = "no memory"
-    # Of welcomes that come faster than a board restarts only the first counts.
-    never = threading.Event()
-    never.wait(0.11)
     board.say_welcome()
     (linked,) = of(Linked, until(connection, has(Linked)))
     assert (linked.welcome.trouble, linked.restarted) == ("no memory", False)

@@ -34,6 +34,7 @@ class Table:
         self.boot_id = 1
         self.round_trip_s = 0.002
         self.clock_ahead_ms = 5000
+        self.switches = 2
         self.events: list[BoardEvent] = []
         self.taken: list[Wanted] = []
         self.raw = b""
@@ -73,7 +74,8 @@ class Table:
     def state(self, **how: Any) -> BoardState:
         """The board's state, half a round trip ago."""
         time_ms = int((self.now_s + self.round_trip_s / 2) * 1000) + self.clock_ahead_ms
-        every = {"time_ms": time_ms % 2**32, "shown": self._shown, "closed": (False,) * 2, "doubtful": (False,) * 2}
+        switches = {"closed": (False,) * self.switches, "doubtful": (False,) * self.switches}
+        every = {"time_ms": time_ms % 2**32, "shown": self._shown, **switches}
         return BoardState(**{"boot_id": self.boot_id, **every, **how})
 
     def restart(self) -> None:
@@ -89,7 +91,7 @@ class Table:
         answers: list[Message] = []
         if said.boot_id != self.boot_id:
             self._shown = 0
-            answers.append(Welcome((2, 0, 0), self.boot_id, 64, 2, 0, 0, 0, 0, "virtual"))
+            answers.append(Welcome((2, 0, 0), self.boot_id, 64, self.switches, 0, 0, 0, 0, "virtual"))
         elif self.obeys and said.wanted is not None:
             self._shown = said.wanted.number
             self.taken.append(said.wanted)
@@ -138,6 +140,12 @@ def test_a_switch_that_was_in_doubt_is_compared_with_what_it_was_before(table: T
 
 def test_a_state_that_says_nothing_new_is_no_event(table: Table) -> None:
     table.run(60.0)
+    assert [type(event) for event in table.events] == [Linked, SensorsReported]
+
+
+def test_a_board_without_switches_reports_that_once(table: Table) -> None:
+    table.switches = 0
+    table.run(10.0)
     assert [type(event) for event in table.events] == [Linked, SensorsReported]
 
 

@@ -332,6 +332,17 @@ def test_of_two_boards_that_nothing_tells_apart_the_port_is_asked_for(
     assert linked.port.device == second.name
 
 
+def test_a_board_that_is_only_tried_is_not_told_that_its_press_was_taken(
+    board: Any, make_board: Any, ports: Any, record: Any, connect: Connect, fail: Any
+) -> None:
+    second = make_board(board="the other")
+    ports.records = [record(board.name), record(second.name)]
+    for tried in (board, second):
+        tried.press(0)
+    assert "2 boards answer" in fail(connect())
+    assert [tried.heard for tried in (board, second)] == [[], []]
+
+
 def test_two_foreign_boards_are_opened_again_as_rarely_as_one(
     make_terminal: Any, ports: Any, record: Any, connect: Any, fail: Any
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.connection.conversation import ClockSync
-from firmware_bridge.connection.events import BoardEvent, ButtonPressed, PressesDropped, SensorsReported
+from firmware_bridge.connection.events import BoardEvent, ButtonPressed, Linked, Lost, PressesDropped, SensorsReported
 from firmware_bridge.connection.mailbox import MOST_EVENTS, ConnectionStatus, Mailbox, OutageTracker
 from firmware_bridge.connection.thread import WakeablePoll
 from firmware_bridge.errors import (
@@ -24,7 +24,13 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.ports.serial_ports import certain_foreign_device, foreign_device_error, is_known_device
+from firmware_bridge.ports.serial_ports import (
+    SerialPort,
+    certain_foreign_device,
+    foreign_device_error,
+    is_known_device,
+)
+from firmware_bridge.protocol.messages import Welcome
 from tests.present import present
 
 
@@ -60,6 +66,18 @@ def test_of_too_many_events_the_newest_are_kept_and_lost_presses_are_told() -> N
     mailbox = mailbox_of(events)
     assert mailbox.take_events() == (PressesDropped(3.0, 2), *events[3:])
     assert mailbox.take_events() == ()
+
+
+def test_what_a_person_must_be_told_stays_among_too_many_events() -> None:
+    linked = Linked(1.0, SerialPort("a port"), Welcome((2, 0, 0), 7, 0, 0, 0, 0, 0, 0, "a board"), restarted=False)
+    told: list[BoardEvent] = [Lost(0.0, "unplugged"), linked]
+    events = [*told, PressesDropped(2.0, 5), press(3), *(report(number) for number in range(4, 4 + MOST_EVENTS))]
+    taken = mailbox_of(events).take_events()
+    assert taken[:3] == (PressesDropped(0.0, 6), *told)
+    assert taken[3:] == tuple(events[6:])
+    assert len(taken) == MOST_EVENTS + 1
+    lost: list[BoardEvent] = [Lost(float(number), "unplugged") for number in range(2 * MOST_EVENTS)]
+    assert mailbox_of(lost).take_events() == tuple(lost[MOST_EVENTS:])
 
 
 def test_what_holds_is_said_once() -> None:

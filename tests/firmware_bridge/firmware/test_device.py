@@ -281,6 +281,16 @@ def test_a_press_is_told_often_until_a_host_has_taken_it(host):
     assert host.greet().now()["taken"] == [1, 0]
 
 
+def test_a_press_stays_old_where_the_ticks_wrap(host):
+    press(host)
+    for half in range(1, 12):
+        host.bench.board.now = (half << 29) + 1000
+        host.bench.device.step()
+        assert host.greet().told()[-1]["before_ms"][0] == 65535
+    press(host)
+    assert host.told()[-1]["before_ms"][0] < 200
+
+
 def test_presses_that_nobody_heard_are_told_to_the_next_host(host):
     for _ in range(40):
         press(host, ms=30)

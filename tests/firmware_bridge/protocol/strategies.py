@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from firmware_bridge.protocol.messages import (
+    MOST_SWITCHES,
     BoardSettings,
     BoardState,
     ButtonState,
@@ -59,7 +60,9 @@ def board_states(draw: st.DrawFn) -> BoardState:
     )
 
 
-welcomes = st.builds(Welcome, st.tuples(u8, u8, u8), u32, u16, u16, u8, u8, u32, u8, texts, texts)
+welcomes = st.builds(
+    Welcome, st.tuples(u8, u8, u8), u32, u16, st.integers(0, MOST_SWITCHES), u8, u8, u32, u8, texts, texts
+)
 messages: st.SearchStrategy[Message] = st.one_of(host_states, board_states(), welcomes)
 packets = st.binary(min_size=2, max_size=1276)
 

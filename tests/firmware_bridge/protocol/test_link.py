@@ -174,6 +174,30 @@ def test_a_sound_is_said_until_it_is_taken_and_not_once_more(bench: Bench) -> No
     assert (wanted.sound, wanted.tones) == (0, ())
 
 
+def test_a_sound_whose_confirmation_was_lost_is_not_played_again_after_a_greeting(bench: Bench) -> None:
+    bench.link.play((Tone(440, 100),))
+    first = bench.said()
+    assert first is not None
+    assert first.wanted is not None
+    greeting = bench.said(0.7)
+    assert greeting is not None
+    assert greeting.boot_id == 0
+    bench.board(replace(STATE, heard=greeting.number))
+    again = bench.said()
+    assert again is not None
+    assert again.wanted is not None
+    assert (again.wanted.number, again.wanted.sound, again.wanted.tones) == (first.wanted.number, 0, ())
+
+
+def test_trouble_right_after_the_welcome_is_news(bench: Bench) -> None:
+    troubled = replace(WELCOME, trouble="no memory")
+    assert bench.board(troubled) == [troubled]
+
+
+def test_a_board_that_starts_faster_than_any_does_is_ignored(bench: Bench) -> None:
+    assert bench.board(replace(WELCOME, boot_id=8)) == []
+
+
 def test_lights_that_no_packet_holds_change_nothing(bench: Bench) -> None:
     bench.link.show(b"\1\2\3")
     with pytest.raises(MessageError):
@@ -198,12 +222,14 @@ def test_presses_of_several_buttons_come_in_the_order_of_their_times(bench: Benc
     assert news == [Pressed(1, 2**32 - 20), Pressed(0, 5)]
 
 
-def test_counters_wrap_and_an_older_state_is_no_press(bench: Bench) -> None:
-    assert bench.press(0, times=16) == [Pressed(0, 980)] * 16
-    older = bench.state
-    assert len(bench.press(0)) == 1
-    assert bench.board(older) == [older]
+def test_a_press_counts_once_though_states_are_repeated(bench: Bench) -> None:
+    before = bench.state
+    assert bench.press(0) == [Pressed(0, 980)]
+    assert bench.board(before) == [before]
     assert bench.board(bench.state) == [bench.state]
+
+
+def test_counters_wrap() -> None:
     bench = Bench(is_welcome=False)
     bench.said()
     bench.board(WELCOME)
@@ -217,6 +243,64 @@ def test_what_came_too_late_or_too_fast_is_told_as_lost(bench: Bench) -> None:
     many = bench.press(0, times=100)
     assert many == [*[Pressed(0, 980)] * MOST_NEW_PRESSES, PressesLost(100 - MOST_NEW_PRESSES)]
     assert bench.answer().taken == (101, 0)
+
+
+def reconnected(bench: Bench, away_s: float, **board: Any) -> list[News]:
+    """Open the port again after so long, on which the board is so; gives what is news but the board's own packets."""
+    bench.now_s += away_s
+    bench.link.open(SerialLine())
+    said = bench.said()
+    assert said is not None
+    bench.board(replace(WELCOME, boot_id=board.get("boot_id", WELCOME.boot_id)))
+    time_ms = STATE.time_ms + round(away_s * 1000)
+    bench.state = replace(bench.state, **{"time_ms": time_ms, "heard": said.number, **board})
+    return [news for news in bench.board(bench.state) if not isinstance(news, BoardState)]
+
+
+def test_of_presses_during_a_long_silence_only_the_newest_of_a_button_counts(bench: Bench) -> None:
+    buttons = (ButtonState(6, 0, 3000), ButtonState(2, 0, LATE_PRESS_MS + 1))
+    assert reconnected(bench, 70.0, buttons=buttons) == [Pressed(0, 68000), PressesLost(7)]
+
+
+def test_presses_during_a_short_silence_all_count(bench: Bench) -> None:
+    assert reconnected(bench, 4.0, buttons=(ButtonState(2, 0, 100), ButtonState(0, 0, 65535))) == [Pressed(0, 4900)] * 2
+
+
+def test_a_first_host_takes_only_the_newest_of_many_presses_unless_the_board_has_just_started() -> None:
+    for up_ms, expected in ((7_100_000, [Pressed(0, 7_097_000), PressesLost(8)]), (4000, [Pressed(0, 1000)] * 9)):
+        bench = Bench(is_welcome=False)
+        buttons = (ButtonState(9, 0, 3000), ButtonState(0, 0, 65535))
+        assert reconnected(bench, 0.0, time_ms=up_ms, buttons=buttons) == expected
+
+
+def test_a_press_that_arrives_late_is_lost_however_young_it_was_when_the_board_told_it(bench: Bench) -> None:
+    bench.now_s += 20.0
+    bench.state = replace(bench.state, time_ms=STATE.time_ms + 200)
+    assert bench.press(0, before_ms=10) == [PressesLost(1)]
+    # in its answer to the last state, too
+    bench = Bench()
+    bench.link.show(b"\1\2\3")
+    said = bench.said()
+    assert said is not None
+    bench.now_s += 20.0
+    bench.state = replace(bench.state, time_ms=STATE.time_ms + 5, heard=said.number)
+    assert bench.press(0, before_ms=1) == [PressesLost(1)]
+    # the board's next state arrives as it should
+    bench.state = replace(bench.state, time_ms=STATE.time_ms + 20_100)
+    bench.now_s += 0.1
+    assert bench.press(0) == [Pressed(0, STATE.time_ms + 20_080)]
+
+
+def test_a_press_that_is_lost_when_the_board_starts_again_is_told(bench: Bench) -> None:
+    buttons = (ButtonState(1, 0, 6000), ButtonState(0, 0, 65535))
+    assert reconnected(bench, 20.0, boot_id=8, time_ms=9000, buttons=buttons) == [PressesLost(1)]
+
+
+def test_a_press_that_another_host_took_meanwhile_is_not_news(bench: Bench) -> None:
+    bench.press(0)
+    bench.answer()
+    assert reconnected(bench, 3.0, buttons=(ButtonState(2, 2, 900), ButtonState(1, 0, 20))) == [Pressed(1, 3980)]
+    assert bench.answer().taken == (2, 1)
 
 
 def test_a_new_host_continues_where_the_one_before_was(bench: Bench) -> None:

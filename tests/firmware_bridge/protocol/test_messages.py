@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,13 @@ def test_impossible_lights_are_refused(lights: bytes) -> None:
         decode_packet(packet[:-3] + lights)
 
 
+def test_a_welcome_of_more_switches_than_any_board_has_is_refused() -> None:
+    most = Welcome((1, 2, 3), 0, 0, messages.MOST_SWITCHES, 0, 0, 0, 0, "")
+    assert decode_packet(encode_packet(most)) == most
+    with pytest.raises(MessageError, match="1025 switches; 1024 are the most"):
+        decode_packet(encode_packet(replace(most, switches=messages.MOST_SWITCHES + 1)))
+
+
 def test_long_texts_are_cut_between_characters() -> None:
     welcome = decode_packet(encode_packet(Welcome((1, 2, 3), 0, 0, 0, 0, 0, 0, 0, "x" + "ä" * 300, "\ud800")))
     assert isinstance(welcome, Welcome)
@@ -171,6 +178,7 @@ def test_both_ends_and_the_page_have_the_same_numbers() -> None:
     assert f"version {messages.PROTOCOL} of the protocol" in PAGE
     assert f"at most {LARGEST_PACKET} bytes" in PAGE
     assert f"{LARGEST_ENCODED} encoded bytes" in PAGE
+    assert f"their number, at most {messages.MOST_SWITCHES}" in PAGE
 
 
 BITS = re.compile(r"^\| u(8|16|32) \| `?(\w+)`? \|", re.MULTILINE)
