@@ -77,6 +77,7 @@ ROOMS = {
     **{f"rules-{game}": Room(f"engine/games/{game}", _tests_of_rules(game), 0.95, NOT_RULES) for game in GAMES},
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
     "journal": Room("journal", ("tests/journal",), 0.95),
+    "record": Room("referee/record", ("tests/referee/record",), 0.95),
     "session": Room(
         "referee/session", tuple(f"tests/referee/{part}" for part in ("session", "commands", "hints")), 0.9
     ),

@@ -35,6 +35,7 @@ from common.phrases import (
     without_stop,
 )
 from common.shown_text import ONE_LINE, ShownStream, is_one_line, one_line, shown
+from tests.rooms import ROOMS
 
 GERMAN = {
     ("", "{owner} takes {what}."): "{owner} nimmt {what:en}.",
@@ -217,19 +218,6 @@ def test_a_part_that_is_missing_is_an_error() -> None:
 # Each phrase in the code gives its template as many parts as it has placeholders.
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
-    "common",
-    "engine",
-    "vision",
-    "hardware",
-    "firmware_bridge",
-    "referee",
-    "journal",
-    "frontends",
-    "app",
-    "hall",
-    "simulator",
-)
 
 
 def _wrong(source: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ from engine import records
 from engine.registry import games, load
 from tests.commands import COMMANDS
 from tests.present import present
+from tests.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -319,21 +320,6 @@ def test_nothing_private_is_told(page: Path) -> None:
         assert match is None, f"{match[0]!r} means nothing to a reader"
     for host in re.findall(r"\w+://([^/\s)>\"'`]*)", text):
         assert not re.search(ODD_HOSTS, host, re.IGNORECASE), f"{host} is no public place to read on"
-
-
-ROOMS = (
-    "common",
-    "engine",
-    "vision",
-    "hardware",
-    "firmware_bridge",
-    "referee",
-    "journal",
-    "frontends",
-    "app",
-    "hall",
-    "simulator",
-)
 
 
 def test_lists_of_games_leave_none_out() -> None:

@@ -8,20 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
-    "common",
-    "engine",
-    "vision",
-    "hardware",
-    "firmware_bridge",
-    "referee",
-    "journal",
-    "frontends",
-    "app",
-    "hall",
-    "simulator",
-)
 ENTRY_POINTS = {
     "engine",
     "engine.records",

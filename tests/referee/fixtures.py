@@ -20,6 +20,20 @@ from tests.referee.service_table import START, Table, wall_clock
 from vision.frame import Image
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
+__all__ = [
+    "board_views",
+    "deblockle",
+    "diaballik",
+    "judge",
+    "make_reading",
+    "new_journal",
+    "on",
+    "run",
+    "start",
+    "table",
+    "table_set_up",
+]
+
 MakeReading = Callable[..., Reading]
 
 

@@ -7,22 +7,11 @@ import shutil
 import sys
 from pathlib import Path
 
+from tests.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parents[3]
 GAME = Path(__file__).parent
-ROOMS = (
-    "benchmarks",
-    "common",
-    "engine",
-    "vision",
-    "hardware",
-    "firmware_bridge",
-    "referee",
-    "journal",
-    "frontends",
-    "app",
-    "hall",
-    "simulator",
-)
+COPIED = ("benchmarks", *ROOMS)
 
 _HANDLER = '        "reversi": ReversiHandler,\n'
 _IMPORT = "from simulator.play.reversi import ReversiHandler\n"
@@ -46,7 +35,7 @@ def written_in(path: Path, after: str, text: str) -> None:
 
 def copy_with_reversi(folder: Path) -> None:
     """Copy the project and do what CONTRIBUTING says about adding a game."""
-    for room in ROOMS:
+    for room in COPIED:
         copied(ROOT / room, folder / room)
     for name in ("engine", "games", "playthroughs", "conftest.py", "effort.py", "guard.py", "present.py"):
         copied(ROOT / "tests" / name, folder / "tests" / name)

@@ -13,23 +13,12 @@ import pytest
 
 from app.systemd import UNIT
 from tests.guard import GUARD_S
+from tests.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parents[3]
 PRODUCT = (
     *("run", "scripts", "requirements.txt", "pyproject.toml"),
-    *(
-        "common",
-        "engine",
-        "vision",
-        "hardware",
-        "firmware_bridge",
-        "referee",
-        "journal",
-        "frontends",
-        "app",
-        "hall",
-        "simulator",
-    ),
+    *ROOMS,
 )
 NEEDS_CONTAINER = pytest.mark.skipif(
     os.geteuid() != 0 or not all(map(shutil.which, ("systemd-nspawn", "nsenter", "systemctl"))),

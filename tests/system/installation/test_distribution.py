@@ -12,25 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = (
-    "common",
-    "engine",
-    "vision",
-    "hardware",
-    "firmware_bridge",
-    "referee",
-    "journal",
-    "frontends",
-    "app",
-    "hall",
-    "simulator",
-)
 
 WHERE = """
 import importlib, json
 from vision.layout.table import default_layout
-rooms = "engine vision hardware firmware_bridge referee hall simulator".split()
+rooms = "engine vision hardware firmware_bridge referee journal frontends app hall simulator".split()
 print(json.dumps([[importlib.import_module(room).__file__ for room in rooms], len(default_layout("deblockle").places)]))
 """
 
