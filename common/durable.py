@@ -6,6 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 
+_DATABASE = b"SQLite format 3\0"
+"""What a database of SQLite begins with."""
+
+
 def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> None:
     """Replace a file atomically; on return it is on the disk. Text is written as UTF-8.
 
@@ -44,6 +48,13 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
         error.filename = str(path)
         raise
     sync_folder(target.parent)
+
+
+def is_other_than_database(path: Path) -> bool:
+    """Whether a file has content, and is no database of SQLite; false if it can't be read."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_DATABASE)) not in (b"", _DATABASE)
+    return False
 
 
 def open_private(path: Path, flags: int) -> int:

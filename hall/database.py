@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from common.durable import make_private, touch_private
+from common.durable import is_other_than_database, make_private, touch_private
 from common.json_files import parse_json
 from common.phrases import Phrase, read_phrase
 from journal.database import LOG_FILES
@@ -203,7 +203,8 @@ class Database:
             # If that can't be done, SQLite says why. It makes the files beside it like this one.
             with suppress(OSError):
                 touch_private(file)
-        for ending in ("", *LOG_FILES):
+        # What turns out to be no database keeps its rights.
+        for ending in () if is_other_than_database(file) else ("", *LOG_FILES):
             make_private(file.with_name(f"{file.name}{ending}"))
         connection = sqlite3.connect(
             file, isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256

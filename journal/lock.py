@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from common.durable import make_private, open_private
+from common.durable import is_other_than_database, make_private, open_private
 from common.phrases import Phrase, either
 from journal.database import LOG_FILES
 from referee import errors
@@ -137,7 +137,9 @@ def lock_holder(journal: Path) -> str | None:
 
 def _opened_and_locked(journal: Path, file: Path) -> int:
     try:
-        descriptor = open_private(file, os.O_RDWR)
+        # What turns out to be no journal keeps its rights.
+        is_other = is_other_than_database(file)
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC) if is_other else open_private(file, os.O_RDWR)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise errors.JournalFullError(

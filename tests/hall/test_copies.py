@@ -504,3 +504,12 @@ def test_a_text_with_the_mark_that_separates_phrases_is_read_back_without_it() -
     hostile = f"x\x1f{'[' * 100_000}"
     assert stored_text(hostile) == "x"
     assert stored_text(text_to_store(hostile)) == hostile.replace("\x1f", " ")
+
+
+def test_a_file_that_is_no_database_keeps_its_rights(tmp_path: Path) -> None:
+    passwords = tmp_path / "passwd"
+    passwords.write_text("root:x:0:0::/root:/bin/sh\n", encoding="utf-8")
+    passwords.chmod(0o644)
+    with pytest.raises(HallStoreError):
+        opened(str(passwords))
+    assert stat.S_IMODE(passwords.stat().st_mode) == 0o644

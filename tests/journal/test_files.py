@@ -876,3 +876,13 @@ def test_the_folder_of_a_new_or_existing_journal_is_synced(tmp_path: Path) -> No
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
             assert path.exists()
     assert synced == [tmp_path, tmp_path]
+
+
+def test_a_file_that_is_no_journal_keeps_its_content_and_rights(tmp_path: Path) -> None:
+    passwords = tmp_path / "passwd"
+    passwords.write_text("root:x:0:0::/root:/bin/sh\n", encoding="utf-8")
+    passwords.chmod(0o644)
+    with pytest.raises(JournalUnreadableError):
+        Journal.open(passwords, wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    assert stat.S_IMODE(passwords.stat().st_mode) == 0o644
+    assert passwords.read_text(encoding="utf-8").startswith("root:x")

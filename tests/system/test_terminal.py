@@ -360,7 +360,7 @@ _CTRL_C_AT_THE_VERY_END = """
 import atexit, os, runpy, signal, sys
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 sys.argv = ["referee", "--version"]
-runpy.run_module("referee", run_name="__main__")
+runpy.run_module("app", run_name="__main__")
 """
 
 

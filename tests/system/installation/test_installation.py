@@ -25,7 +25,7 @@ from tests.guard import GUARD_S
 
 NewBoard = Callable[..., InterpreterBoard]
 OURS = version_text(FIRMWARE_VERSION)
-LINK = "firmware/core/link.py"
+DEVICE = "firmware/core/device.py"
 OWNERS = {"main.py": b"print('mine')\n", "boot.py": b"# mine\n", "notes/mine.txt": b"mine"}
 
 
@@ -120,26 +120,26 @@ def test_altered_and_missing_files_are_named_and_restored(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board({path: data for path, data in all_files.items() if path != "firmware/board/ports.py"})
-    board.put({LINK: all_files[LINK] + b"# altered\n"})
+    board.put({DEVICE: all_files[DEVICE] + b"# altered\n"})
     found = checked(board, firmware, pins)
     assert [finding.message for finding in found.findings if finding.severity == "fault"] == [
         "missing on the board: firmware/board/ports.py",
-        f"different from this version's files: {LINK}",
+        f"different from this version's files: {DEVICE}",
     ]
     done = install(board.wanted, firmware, pins, board.around, unseen)
-    assert done.written == ("firmware/board/ports.py", LINK)
+    assert done.written == ("firmware/board/ports.py", DEVICE)
     assert board.files() == all_files
 
 
 def test_an_older_firmware_is_named_and_fully_replaced(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
-    files = {**firmware.files, LINK: b"# older\n" + firmware.files[LINK], "firmware/core/gone.py": b"# not any more\n"}
+    files = {**firmware.files, DEVICE: b"# older\n" + firmware.files[DEVICE], "firmware/core/gone.py": b"# not any more\n"}
     older = Firmware((0, 9, 3), files)
     board = new_board({**all_files, **files, MANIFEST_FILE: older.manifest.to_json()})
     assert told(checked(board, firmware, pins)) == {"firmware": f"version 0.9.3, older than this program's {OURS}"}
     done = install(board.wanted, firmware, pins, board.around, unseen)
-    assert (done.before, done.written) == ((0, 9, 3), (LINK,))
+    assert (done.before, done.written) == ((0, 9, 3), (DEVICE,))
     assert board.files() == all_files
 
 
@@ -288,7 +288,7 @@ def test_a_fault_recorded_by_the_firmware_is_reported(
 def test_the_board_is_found_again_under_another_port_name(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes], tmp_path: Path
 ) -> None:
-    board = new_board({**all_files, LINK: b"# altered\n" + all_files[LINK]})
+    board = new_board({**all_files, DEVICE: b"# altered\n" + all_files[DEVICE]})
     names = [tmp_path / f"ttyACM{number}" for number in range(3)]
     for name in names:
         name.symlink_to(board.port)
@@ -301,7 +301,7 @@ def test_the_board_is_found_again_under_another_port_name(
 
     around = replace(board.around, list_ports=list_ports)
     done = install(WantedBoard(), firmware, pins, around, unseen)
-    assert done.written == (LINK,)
+    assert done.written == (DEVICE,)
     assert check(WantedBoard(), firmware, pins, around, unseen).is_good
     assert next(asked) > 6
 
@@ -310,11 +310,11 @@ def test_firmware_of_another_version_is_reached_after_replugging(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     version = "firmware/core/version.py"
-    text = all_files[version].replace(b"PROTOCOL = 1", b"PROTOCOL = 9")
+    text = all_files[version].replace(b"PROTOCOL = 2", b"PROTOCOL = 9")
     newer = Firmware((200, 0, 0), {**firmware.files, version: text})
     board = new_board({**all_files, version: text, MANIFEST_FILE: newer.manifest.to_json()}, wait_ms=1000)
     quick = checked(board, firmware, pins, quick=True)
-    assert "speaks version 9 of the protocol, and this program version 1" in told(quick)["firmware"]
+    assert "speaks version 9 of the protocol, and this program version 2" in told(quick)["firmware"]
 
     def plug_in_again(sentence: str) -> None:
         assert "Unplug it now and plug it in again; waiting up to 60 seconds" in sentence
