@@ -25,10 +25,12 @@ def main(port: str, user: str, password: str, film: str) -> None:
     auth.add_basic(GstRtspServer.RTSPAuth.make_basic(user, password), may_watch)
     server.set_auth(auth)
     factory = GstRtspServer.RTSPMediaFactory()
+    # Each picture is as good as the other: by a rate, those that a busy machine sends in a burst would be blurred.
     factory.set_launch(
         f'( souphttpsrc is-live=true do-timestamp=true user-id={user} user-pw={password} location="{film}" '
         "! multipartdemux single-stream=true ! jpegdec ! videoconvert ! video/x-raw,format=I420 "
-        "! x264enc tune=zerolatency speed-preset=ultrafast key-int-max=5 ! rtph264pay name=pay0 pt=96 )"
+        "! x264enc tune=zerolatency speed-preset=ultrafast pass=quant quantizer=18 key-int-max=5 "
+        "! rtph264pay name=pay0 pt=96 )"
     )
     factory.add_role_from_structure(
         Gst.Structure.from_string("watcher, media.factory.access=true, media.factory.construct=true")[0]
