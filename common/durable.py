@@ -5,7 +5,6 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-
 _DATABASE = b"SQLite format 3\0"
 """What a database of SQLite begins with."""
 
