@@ -134,7 +134,8 @@ def test_altered_and_missing_files_are_named_and_restored(
 def test_an_older_firmware_is_named_and_fully_replaced(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
-    files = {**firmware.files, DEVICE: b"# older\n" + firmware.files[DEVICE], "firmware/core/gone.py": b"# not any more\n"}
+    changed = b"# older\n" + firmware.files[DEVICE]
+    files = {**firmware.files, DEVICE: changed, "firmware/core/gone.py": b"# not any more\n"}
     older = Firmware((0, 9, 3), files)
     board = new_board({**all_files, **files, MANIFEST_FILE: older.manifest.to_json()})
     assert told(checked(board, firmware, pins)) == {"firmware": f"version 0.9.3, older than this program's {OURS}"}
