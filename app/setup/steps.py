@@ -76,13 +76,6 @@ def steps_of(game: Game[Any, Any], *, tonight: bool = False) -> tuple[SetupStep,
     return tuple(step for step in (_TONIGHT if tonight else _STEPS) if step.name not in without)
 
 
-def check_step(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
-    """Check a step and store its settings in the table. An expected error becomes a finding."""
-    outcome = outcome_of(step, table, answer)
-    _take(table, outcome)
-    return outcome
-
-
 def outcome_of(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
     """Check a step without storing its settings. An expected error becomes a finding."""
     try:
@@ -91,7 +84,8 @@ def outcome_of(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
         return StepResult((fault_of(step, error),))
 
 
-def _take(table: TableSetup, outcome: StepResult) -> None:
+def take_settings(table: TableSetup, outcome: StepResult) -> None:
+    """Store the settings of a step that is done in the table."""
     if outcome.is_done:
         table.values = {key: value for key, value in {**table.values, **outcome.values}.items() if value is not None}
 
@@ -495,7 +489,7 @@ class SetUpRun:
             if outcome.again:
                 self.go(next(each for each in self.steps if each.name == outcome.again))
             elif outcome.is_done:
-                _take(self.table, outcome)
+                take_settings(self.table, outcome)
                 self._keep([*self.kept.done, step.name], [name for name in self.kept.skipped if name != step.name])
         except OSError as error:
             message = Phrase("this step can't be saved ({reason})", reason=plain_reason(error))

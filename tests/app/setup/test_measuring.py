@@ -25,13 +25,14 @@ from app.setup.picture_checks import (
     table_findings,
 )
 from app.setup.screens import screen_of
-from app.setup.steps import check_step, steps_of
+from app.setup.steps import steps_of
 from app.setup.table_setup import TableSetup
 from common.findings import Severity
 from engine.registry import load
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
+from tests.app.setup.checking import check_step
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.layout.table import default_layout

@@ -20,7 +20,7 @@ from app.cli.start import _map_lights
 from app.settings.configuration import load as configured
 from app.settings.settings import Settings
 from app.setup.picture_checks import SharedCamera
-from app.setup.steps import Ending, Progress, SetUpRun, check_step, steps_of
+from app.setup.steps import Ending, Progress, SetUpRun, steps_of
 from app.setup.table_setup import StepResult, TableSetup
 from app.wiring.plan import SensorMap, save_sensor_map
 from engine.games.blockade.game import GAME
@@ -31,6 +31,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Pyramid, StackPose
 from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
+from tests.app.setup.checking import check_step
 from tests.commands import Run
 from tests.present import present
 from vision.frame import Frame, Image

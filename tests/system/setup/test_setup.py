@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.setup.steps import Progress, check_step, steps_of
+from app.setup.steps import Progress, steps_of
 from app.setup.table_setup import TableSetup
 from engine import registry
 from engine.values import OptionValue
@@ -17,6 +17,7 @@ from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
+from tests.app.setup.checking import check_step
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
 
